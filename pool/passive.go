@@ -1,0 +1,73 @@
+package pool
+
+import "time"
+
+// Passive ejects an endpoint for a while after a number of failed tries in a row.
+type Passive struct {
+	// ConsecutiveFailures is the number of failures in a row, counted over all loops, that ejects; 0: off.
+	ConsecutiveFailures int
+	// Eject is the duration of an ejection.
+	Eject time.Duration
+	// MaxEjected is the largest share of the members with a weight that may be out at once, in percent from 0 to 100,
+	// rounded down to whole endpoints. The only endpoint of a service is never ejected.
+	MaxEjected int
+}
+
+// passiveGate is passive ejection as a gate. It has no state of its own: all is in the endpoints and the service's State.
+type passiveGate struct {
+	failures int64
+	eject    int64
+	most     int // endpoints that may be out at once
+	state    *State
+	members  []weighted
+}
+
+func newPassiveGate(p Passive, state *State, members []weighted) *passiveGate {
+	g := &passiveGate{failures: int64(p.ConsecutiveFailures), eject: int64(p.Eject), state: state, members: members}
+	if len(members) > 1 {
+		g.most = len(members) * p.MaxEjected / 100
+	}
+	return g
+}
+
+// Allow implements Gate.
+func (g *passiveGate) Allow(e *Endpoint, now int64) bool { return !e.Ejected(now) }
+
+// Report implements Gate. The counter is written on success only if it is not zero, so that a healthy endpoint's cache
+// line stays shared. It goes on counting through an ejection: an endpoint whose first try afterwards fails is put out again.
+func (g *passiveGate) Report(e *Endpoint, o Outcome, _, now int64) {
+	switch {
+	case o == Success:
+		if e.failures.Load() != 0 {
+			e.failures.Store(0)
+		}
+	case o.Failed():
+		if e.failures.Add(1) >= g.failures {
+			g.tryEject(e, now)
+		}
+	}
+}
+
+// tryEject puts e out unless it is out or too many are. One loop decides at a time, so the share is exact; a loop that
+// comes second leaves it to the next failure rather than wait.
+func (g *passiveGate) tryEject(e *Endpoint, now int64) {
+	if g.most == 0 || !g.state.ejecting.CompareAndSwap(false, true) {
+		return
+	}
+	old := e.ejectedUntil.Load()
+	if old <= now && g.out(now) < g.most && e.ejectedUntil.CompareAndSwap(old, now+g.eject) {
+		g.state.ejections.Add(1)
+	}
+	g.state.ejecting.Store(false)
+}
+
+// out counts the ejected members.
+func (g *passiveGate) out(now int64) int {
+	n := 0
+	for i := range g.members {
+		if g.members[i].endpoint.Ejected(now) {
+			n++
+		}
+	}
+	return n
+}
