@@ -21,7 +21,7 @@ setup: ## install the Debian packages that tests and benchmarks need, if missing
 	@./scripts/setup.sh
 
 run: build ## start the gateway on 127.0.0.1:8080 with a demo upstream (CONFIG=file)
-	$(BINARY) run -c $(CONFIG)
+	$(BINARY) run -c $(CONFIG) --demo
 
 build: ## build bin/corelane
 	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o $(BINARY) ./cmd/corelane

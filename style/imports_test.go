@@ -36,7 +36,7 @@ var areas = map[string]area{
 	"config/tree":        {},
 	"config":             {may: []string{"engine/snapshot", "codec", "config/tree"}, tests: []string{"filters/"}},
 	"config/":            {may: []string{"config"}},
-	"control":            {may: []string{"engine", "config", "config/", "pool/health"}},
+	"control":            {may: []string{"engine", "config", "config/", "pool/health"}, tests: []string{"filters/"}},
 	"control/":           {may: []string{"control", "control/"}},
 	"cmd/":               {may: []string{everything}},
 	"sdk":                {may: []string{"codec", "codec/"}},

@@ -1,0 +1,93 @@
+package engine
+
+import (
+	"bytes"
+	"net"
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestSteadyStateAllocatesNothing counts the heap objects that the whole
+// process makes while requests go through. Client and origin are written so
+// that they make none.
+func TestSteadyStateAllocatesNothing(t *testing.T) {
+	for name, tc := range map[string]struct{ request, response string }{
+		"GET": {"GET /a/b?c=d HTTP/1.1\r\nHost: a.test\r\nUser-Agent: x\r\nAccept: */*\r\n\r\n", ok},
+		"POST": {
+			"POST /a HTTP/1.1\r\nHost: a.test\r\nContent-Length: 5\r\nX_A: b\r\n\r\nhello",
+			"HTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\nConnection: x-hop\r\nX-Hop: 1\r\n\r\n2\r\nok\r\n0\r\n\r\n",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ln, err := net.Listen("tcp", "127.0.0.1:0")
+			require.NoError(t, err)
+			defer ln.Close()
+			end := tc.request[len(tc.request)-4:]
+			go answerForEver(ln, []byte(end), []byte(tc.response))
+			g := newSetup(ln.Addr().String()).start(t)
+			c := g.dial()
+			roundTrips(t, c, tc.request, 200) // grow every buffer
+			const n = 2000
+			var before, after runtime.MemStats
+			runtime.GC()
+			runtime.ReadMemStats(&before)
+			roundTrips(t, c, tc.request, n)
+			runtime.ReadMemStats(&after)
+			// The runtime and the testing package make a few of their own.
+			require.Less(t, after.Mallocs-before.Mallocs, uint64(n/20))
+		})
+	}
+}
+
+// answerForEver answers, on one connection, whatever ends in end.
+func answerForEver(ln net.Listener, end, response []byte) {
+	conn, err := ln.Accept()
+	if err != nil {
+		return
+	}
+	defer conn.Close()
+	buf := make([]byte, 4096)
+	got := 0
+	for {
+		n, err := conn.Read(buf[got:])
+		if err != nil {
+			return
+		}
+		if got += n; !bytes.HasSuffix(buf[:got], end) {
+			continue
+		}
+		got = 0
+		if _, err := conn.Write(response); err != nil {
+			return
+		}
+	}
+}
+
+func roundTrips(t *testing.T, c *peer, request string, n int) {
+	t.Helper()
+	out, in := []byte(request), make([]byte, 4096)
+	for range n {
+		if _, err := c.conn.Write(out); err != nil {
+			t.Fatal(err)
+		}
+		got := 0
+		for !bytes.Contains(in[:got], []byte("ok")) {
+			k, err := c.conn.Read(in[got:])
+			if err != nil {
+				t.Fatal(err)
+			}
+			got += k
+		}
+		if bytes.Contains(in[:got], []byte("chunked")) {
+			for !bytes.HasSuffix(in[:got], []byte("0\r\n\r\n")) {
+				k, err := c.conn.Read(in[got:])
+				if err != nil {
+					t.Fatal(err)
+				}
+				got += k
+			}
+		}
+	}
+}

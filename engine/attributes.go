@@ -1,0 +1,129 @@
+package engine
+
+import (
+	"bytes"
+
+	"github.com/corelane/corelane/codec"
+	"github.com/corelane/corelane/route"
+)
+
+var _ route.Attributes = (*Exchange)(nil)
+
+// HasHeader implements route.Attributes.
+func (x *Exchange) HasHeader(name string, values []string) bool {
+	h := &x.req
+	for i := range h.Len() {
+		if !h.Removed(i) && equalFold(h.Name(i), name) && oneOf(h.Value(i), values) {
+			return true
+		}
+	}
+	return false
+}
+
+// HasQuery implements route.Attributes: names and values are compared decoded,
+// with "+" as a space, as forms write them.
+func (x *Exchange) HasQuery(name string, values []string) bool {
+	rest := x.req.Query()
+	for len(rest) > 0 {
+		var pair []byte
+		pair, rest = cut(rest, '&')
+		k, v := cut(pair, '=')
+		if !equalQuery(k, name) {
+			continue
+		}
+		if len(values) == 0 {
+			return true
+		}
+		for _, want := range values {
+			if equalQuery(v, want) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// HasCookie implements route.Attributes (RFC 6265 §4.2.1).
+func (x *Exchange) HasCookie(name string, values []string) bool {
+	h := &x.req
+	for i := range h.Len() {
+		if h.Known(i) != codec.Cookie || h.Removed(i) {
+			continue
+		}
+		rest := h.Value(i)
+		for len(rest) > 0 {
+			var pair []byte
+			pair, rest = cut(rest, ';')
+			k, v := cut(bytes.TrimSpace(pair), '=')
+			if string(k) == name && oneOf(bytes.Trim(v, `"`), values) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// oneOf says whether v is one of the values; none asks for presence alone.
+func oneOf(v []byte, values []string) bool {
+	if len(values) == 0 {
+		return true
+	}
+	for _, want := range values {
+		if string(v) == want {
+			return true
+		}
+	}
+	return false
+}
+
+// cut splits at the first sep; without one everything is before it.
+func cut(b []byte, sep byte) (before, after []byte) {
+	if i := bytes.IndexByte(b, sep); i >= 0 {
+		return b[:i], b[i+1:]
+	}
+	return b, nil
+}
+
+// equalFold compares a field name without regard to case.
+func equalFold(b []byte, s string) bool {
+	if len(b) != len(s) {
+		return false
+	}
+	for i, c := range b {
+		if lower(c) != lower(s[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func lower(c byte) byte {
+	if c >= 'A' && c <= 'Z' {
+		return c + 'a' - 'A'
+	}
+	return c
+}
+
+// equalQuery compares an encoded name or value with a plain one.
+func equalQuery(encoded []byte, want string) bool {
+	n := 0
+	for i := 0; i < len(encoded); i++ {
+		c := encoded[i]
+		switch {
+		case c == '+':
+			c = ' '
+		case c == '%' && i+2 < len(encoded) && isHex(encoded[i+1]) && isHex(encoded[i+2]):
+			c = hexValue(encoded[i+1]|0x20)<<4 | hexValue(encoded[i+2]|0x20)
+			i += 2
+		}
+		if n == len(want) || want[n] != c {
+			return false
+		}
+		n++
+	}
+	return n == len(want)
+}
+
+func isHex(c byte) bool {
+	return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'f'
+}

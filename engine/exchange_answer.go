@@ -1,0 +1,211 @@
+package engine
+
+import (
+	"github.com/corelane/corelane/codec"
+	"github.com/corelane/corelane/filters"
+	"github.com/corelane/corelane/route"
+)
+
+// answer sends the local answer prepared in the context, through the response
+// phases of the filters that the request reached.
+func (x *Exchange) answer() {
+	x.buildReply()
+	x.setState(stateAnswering)
+	x.startResponseFilters()
+}
+
+// buildReply turns the context's reply into a response head. The body is
+// written when the head is sent.
+func (x *Exchange) buildReply() {
+	x.local = true
+	x.respOpen = false
+	reply, ok := x.Context.Reply()
+	if !ok {
+		x.Context.Fail(codec.InternalError, "a filter answered without an answer")
+	}
+	x.Reason = reply.Reason
+	h := &x.resp
+	h.Reset()
+	h.SetStatus(reply.Status)
+	n := len(reply.Body)
+	if reply.Reason != codec.ReasonNone {
+		x.w.scratch = appendError(x.w.scratch[:0], reply.Reason, reply.Message, x.TraceID[:])
+		n = len(x.w.scratch)
+		h.AddString("Content-Type", "application/json")
+	}
+	for _, f := range reply.Fields {
+		h.AddString(f.Name, f.Value)
+	}
+	h.SetFraming(codec.FramingLength, int64(n))
+	if reply.Reason == codec.MethodNotAllowed && x.match.Outcome == route.MethodNotAllowed {
+		x.w.scratch = x.match.Allow(x.w.scratch[:0])
+		h.Add(allowName, x.w.scratch)
+	}
+	x.Response = h
+}
+
+// startResponseFilters runs the response phases, innermost first.
+func (x *Exchange) startResponseFilters() {
+	x.stage = stageRoute
+	x.runResponseFilters(x.reached[stageRoute])
+}
+
+func (x *Exchange) runResponseFilters(from int) {
+	x.touch()
+	for {
+		i, v := x.chain(x.stage).Response(&x.Context, from)
+		switch v {
+		case filters.Wait:
+			x.suspendResponse(i)
+			return
+		case filters.Respond:
+			x.replaceResponse()
+			from = i - 1
+			continue
+		}
+		if x.stage == stageListener {
+			x.sendResponseHead()
+			return
+		}
+		x.stage, from = stageListener, x.reached[stageListener]
+	}
+}
+
+// suspendResponse waits in a response phase; the upstream is not read meanwhile.
+func (x *Exchange) suspendResponse(at int) {
+	if x.up != nil {
+		x.up.pause()
+	}
+	x.suspend(at)
+}
+
+// replaceResponse drops what was to be sent for the reply of a response filter.
+func (x *Exchange) replaceResponse() {
+	x.dropTry(fault{})
+	x.buildReply()
+}
+
+// sendResponseHead is the point of no return: the client gets the head.
+func (x *Exchange) sendResponseHead() {
+	h := &x.resp
+	x.status = h.Status()
+	if x.status == 101 {
+		x.openTunnel()
+		return
+	}
+	if h.First(codec.Date) < 0 {
+		h.Add(dateName, x.w.date())
+	}
+	x.setState(stateResponding)
+	x.down.sendHead(h)
+	if x.local {
+		x.sendReplyBody()
+		return
+	}
+	x.respOpen = true
+	x.armUp(clockUpstreamIdle, x.route.Timeouts.Idle.Nanoseconds())
+	x.w.loop.Disarm(&x.tryClock)
+	x.up.resume()
+}
+
+var (
+	dateName  = []byte("Date")
+	allowName = []byte("Allow")
+)
+
+// sendReplyBody sends the body of a local answer and ends the exchange.
+func (x *Exchange) sendReplyBody() {
+	reply, _ := x.Context.Reply()
+	body := reply.Body
+	if reply.Reason != codec.ReasonNone {
+		x.w.scratch = appendError(x.w.scratch[:0], reply.Reason, reply.Message, x.TraceID[:])
+		body = x.w.scratch
+	}
+	if x.req.MethodID() != codec.HEAD && len(body) > 0 {
+		x.bytesOut = int64(len(body))
+		x.showResponse(body, true)
+		x.down.sendData(body)
+	}
+	x.down.sendEnd(nil)
+	x.finish()
+}
+
+// showResponse gives a piece to the filters that look at response bodies.
+func (x *Exchange) showResponse(b []byte, last bool) {
+	for s := stageRoute; ; s-- {
+		if c := x.chain(s); c.HasResponseBody() {
+			x.touch()
+			c.ResponseBody(&x.Context, x.reached[s], b, last)
+		}
+		if s == stageListener {
+			return
+		}
+	}
+}
+
+// onInterim relays a 1xx head (RFC 9110 §15.2). A client of HTTP/1.0 gets none.
+func (x *Exchange) onInterim(h *codec.Head) {
+	if x.responded() || x.state == stateAnswering {
+		return
+	}
+	h.DropHopByHop(false)
+	x.down.sendInterim(h)
+}
+
+// onResponseHead takes the final head, which stands in x.resp.
+func (x *Exchange) onResponseHead() {
+	h := &x.resp
+	x.Response = h
+	x.w.loop.Disarm(&x.upClock)
+	switch status := h.Status(); {
+	case status == 101 && !x.upgrade:
+		x.onUpstreamFailed(faultBadResponse)
+		return
+	case x.retryStatus(status):
+		x.settleTry(outcomeOf(status))
+		x.dropTry(fault{})
+		x.again()
+		return
+	}
+	x.held.release(x.w.loop)
+	h.DropHopByHop(h.Status() == 101)
+	x.setState(stateAnswering)
+	x.startResponseFilters()
+}
+
+// onResponseData relays a piece of the body.
+func (x *Exchange) onResponseData(b []byte) {
+	x.bytesOut += int64(len(b))
+	if x.chain(stageRoute).HasResponseBody() || x.lis.Chain.HasResponseBody() {
+		x.showResponse(b, false)
+	}
+	x.down.sendData(b)
+	if x.down.overHigh() {
+		x.up.pause()
+		x.w.loop.Disarm(&x.upClock)
+		return
+	}
+	x.armUp(clockUpstreamIdle, x.route.Timeouts.Idle.Nanoseconds())
+}
+
+// onResponseEnd ends the exchange well. The upstream stream has let go of it.
+func (x *Exchange) onResponseEnd(trailers *codec.Head) {
+	x.settleTry(outcomeOf(x.status))
+	x.up = nil
+	if x.chain(stageRoute).HasResponseBody() || x.lis.Chain.HasResponseBody() {
+		x.showResponse(nil, true)
+	}
+	x.down.sendEnd(trailers)
+	x.finish()
+}
+
+// onDownstreamDrain continues an upstream that was paused for a slow client.
+func (x *Exchange) onDownstreamDrain() {
+	if x.up == nil || !x.responded() {
+		return
+	}
+	if x.state == stateResponding {
+		x.armUp(clockUpstreamIdle, x.route.Timeouts.Idle.Nanoseconds())
+	}
+	x.up.resume()
+}

@@ -1,0 +1,221 @@
+package engine
+
+import (
+	"strconv"
+
+	"github.com/corelane/corelane/codec"
+	"github.com/corelane/corelane/filters"
+	"github.com/corelane/corelane/route"
+)
+
+// enter cleans the request at the door and sets what the gateway vouches for.
+// False means that it was answered.
+func (x *Exchange) enter() bool {
+	h := &x.req
+	if h.First(codec.Expect) >= 0 && h.Minor() > 0 && !h.Expect100() {
+		x.fail(fault{codec.ExpectationFailed, fromDownstream, faultFinal, "only 100-continue can be expected"})
+		return false
+	}
+	x.upgrade = h.Upgrade() != nil
+	h.DropHopByHop(x.upgrade)
+	x.forwardedFields()
+	h.Set(traceparentName, x.traceparent())
+	h.Add(viaName, viaValue[h.Minor()])
+	if h.First(codec.MaxForwards) >= 0 && !x.nextHop() {
+		return false
+	}
+	path, ambiguous := route.Normalize(x.w.pathBuf[:0], h.Path(), x.lis.Paths)
+	if ambiguous {
+		x.fail(fault{codec.AmbiguousPath, fromDownstream, faultFinal, "the path has more than one reading"})
+		return false
+	}
+	if len(path) != len(h.Path()) || string(path) != string(h.Path()) {
+		h.SetPath(path)
+	}
+	return true
+}
+
+var (
+	viaName = []byte("Via")
+	// viaValue is what RFC 9110 §7.6.3 wants of a gateway, by the minor version
+	// received.
+	viaValue = [2][]byte{[]byte("1.0 corelane"), []byte("1.1 corelane")}
+)
+
+// nextHop counts Max-Forwards down (RFC 9110 §7.6.2). False means that the
+// request goes no further and was answered.
+func (x *Exchange) nextHop() bool {
+	h := &x.req
+	m := h.MethodID()
+	if m != codec.OPTIONS && m != codec.TRACE {
+		return true
+	}
+	n, err := strconv.ParseUint(string(h.Get(codec.MaxForwards)), 10, 31)
+	switch {
+	case err != nil:
+		x.fail(fault{codec.BadRequest, fromDownstream, faultFinal, "Max-Forwards is not a number"})
+		return false
+	case n > 0:
+		var digits [20]byte
+		h.Set(maxForwardsName, strconv.AppendUint(digits[:0], n-1, 10))
+		return true
+	}
+	status := 200
+	if m == codec.TRACE {
+		// Reflecting a request would show fields that scripts must not read.
+		status = 405
+	}
+	x.Context.Respond(status, nil, filters.ReplyField{Name: "Allow", Value: knownMethods})
+	x.answer()
+	return false
+}
+
+const knownMethods = "GET, HEAD, POST, PUT, DELETE, OPTIONS, PATCH"
+
+var maxForwardsName = []byte("Max-Forwards")
+
+// resolve finds the route. False means that the request was answered.
+func (x *Exchange) resolve() bool {
+	h := &x.req
+	path := h.Path()
+	if len(path) == 1 && path[0] == '*' {
+		// OPTIONS * asks about the server: that of "/".
+		path = rootPath
+	}
+	x.lookup = route.Request{
+		Host: x.w.normalHost(h.Authority()), Method: h.Method(), Path: path, Attributes: x,
+	}
+	x.snap.Routes.Lookup(&x.lookup, &x.match, nil)
+	switch x.match.Outcome {
+	case route.NotFound:
+		x.w.stats.UnknownPaths++
+		x.fail(fault{codec.RouteNotFound, fromDownstream, faultFinal, "no route is registered for this path"})
+		return false
+	case route.MethodNotAllowed:
+		x.fail(fault{codec.MethodNotAllowed, fromDownstream, faultFinal, "the route does not take this method"})
+		return false
+	}
+	r := x.match.Payload
+	x.route, x.Route = r, &r.Info
+	if r.MaxBody > 0 {
+		x.maxBody = r.MaxBody
+	}
+	if total := r.Timeouts.Total.Nanoseconds(); total > 0 {
+		x.w.loop.Arm(&x.allClock, x.now()+total)
+	}
+	if x.maxBody > 0 && h.ContentLength() > x.maxBody {
+		x.fail(faultBodyTooLarge)
+		return false
+	}
+	return true
+}
+
+var rootPath = []byte("/")
+
+// forward applies the route's changes to the target and begins the first try.
+func (x *Exchange) forward() {
+	r := x.route
+	if r.Service == nil {
+		x.fail(faultNoEndpoint)
+		return
+	}
+	x.svc, x.Service = r.Service, r.Service.Name
+	h := &x.req
+	if r.Strip > 0 {
+		h.SetPath(route.StripSegments(h.Path(), r.Strip))
+	}
+	if r.RewritePath != "" {
+		x.w.pathBuf = route.ExpandTemplate(x.w.pathBuf[:0], r.RewritePath, &x.match, x.lookup.Path)
+		h.SetPath(x.w.pathBuf)
+	}
+	if r.RewriteHost != "" {
+		x.w.scratch = append(x.w.scratch[:0], r.RewriteHost...)
+		h.SetAuthority(x.w.scratch)
+	}
+	x.w.enterService(x.svc)
+	x.counted = true
+	x.try()
+}
+
+// onRequestData takes a piece of the body; only called while bodyOpen.
+func (x *Exchange) onRequestData(b []byte) {
+	x.bytesIn += int64(len(b))
+	if x.maxBody > 0 && x.bytesIn > x.maxBody {
+		x.fail(faultBodyTooLarge)
+		return
+	}
+	if !x.showRequest(b, false) {
+		return
+	}
+	if x.mayHold() {
+		x.held.add(x.w.loop, b, x.bytesIn)
+	}
+	x.up.sendData(b)
+	if x.up.overHigh() {
+		x.down.pause()
+	}
+}
+
+// onRequestEnd ends the body; only called while bodyOpen.
+func (x *Exchange) onRequestEnd() {
+	if !x.showRequest(nil, true) {
+		return
+	}
+	x.requestDone, x.bodyOpen = true, false
+	x.endRequest()
+}
+
+// endRequest tells the upstream that the request is whole and starts the wait
+// for its answer.
+func (x *Exchange) endRequest() {
+	x.up.sendEnd(&x.reqTrailers)
+	if x.state == stateRequesting {
+		x.armUp(clockFirstByte, x.route.Timeouts.FirstByte.Nanoseconds())
+	}
+}
+
+// showRequest gives a piece to the filters that look at request bodies. False
+// means that one of them ended the exchange.
+func (x *Exchange) showRequest(b []byte, last bool) bool {
+	for s := stageListener; s < stages; s++ {
+		c := x.chain(s)
+		if !c.HasRequestBody() {
+			continue
+		}
+		x.touch()
+		switch c.RequestBody(&x.Context, b, last) {
+		case filters.Continue:
+			continue
+		case filters.Wait:
+			x.Context.ExpireWait()
+			x.fail(faultFilterLate)
+		default:
+			x.refuseBody()
+		}
+		return false
+	}
+	return true
+}
+
+// refuseBody sends the answer of a body filter, or cuts an answer that has
+// begun.
+func (x *Exchange) refuseBody() {
+	reply, _ := x.Context.Reply()
+	x.dropTry(fault{})
+	if x.responded() {
+		x.fail(fault{reply.Reason, fromInside, faultFinal, ""})
+		return
+	}
+	x.answer()
+}
+
+// onCutRequest: the client stopped in the middle of the body but can still
+// read.
+func (x *Exchange) onCutRequest(f fault) { x.fail(f) }
+
+// onUpstreamDrain continues a client that was paused for a slow upstream.
+func (x *Exchange) onUpstreamDrain() {
+	if x.bodyOpen || x.state == stateTunnel {
+		x.down.resume()
+	}
+}

@@ -1,0 +1,85 @@
+package engine
+
+import (
+	"errors"
+
+	"github.com/corelane/corelane/codec"
+	"github.com/corelane/corelane/pool"
+)
+
+// source says on whose side an exchange failed.
+type source uint8
+
+const (
+	fromDownstream source = iota
+	fromUpstream
+	fromInside
+)
+
+// faultKind is what the retry rules distinguish.
+type faultKind uint8
+
+const (
+	// faultFinal is never repeated.
+	faultFinal faultKind = iota
+	// faultConnect: no connection came about.
+	faultConnect
+	// faultReset: the connection died before the response head.
+	faultReset
+	// faultTimeout: the response head did not come in time.
+	faultTimeout
+	// faultTry: this try exceeded its own limit.
+	faultTry
+)
+
+// fault is the one error of an exchange: status, log line, ejection and retry
+// all read the same fields. It is passed by value and allocates nothing.
+type fault struct {
+	reason  codec.Reason
+	source  source
+	kind    faultKind
+	message string
+}
+
+// The faults that carry no detail of their own.
+var (
+	faultClientGone     = fault{codec.ClientAborted, fromDownstream, faultFinal, "the client left"}
+	faultRefused        = fault{codec.UpstreamRefused, fromUpstream, faultConnect, "the upstream could not be reached"}
+	faultConnectTimeout = fault{codec.ConnectTimeout, fromUpstream, faultConnect, "the upstream did not accept a connection in time"}
+	faultUpstreamReset  = fault{codec.UpstreamReset, fromUpstream, faultReset, "the upstream closed the connection"}
+	faultBadResponse    = fault{codec.UpstreamBadResponse, fromUpstream, faultFinal, "the upstream's response is malformed"}
+	faultFirstByte      = fault{codec.UpstreamTimeout, fromUpstream, faultTimeout, "the upstream did not answer in time"}
+	faultPerTry         = fault{codec.UpstreamTimeout, fromUpstream, faultTry, "the upstream did not answer in time"}
+	faultUpstreamIdle   = fault{codec.UpstreamTimeout, fromUpstream, faultFinal, "the upstream stopped sending"}
+	faultTotal          = fault{codec.TotalTimeout, fromInside, faultFinal, "the request took too long"}
+	faultNoEndpoint     = fault{codec.NoEndpoint, fromInside, faultFinal, "no endpoint is available"}
+	faultPoolExhausted  = fault{codec.PoolExhausted, fromInside, faultFinal, "every connection to the upstream is busy"}
+	faultFilterLate     = fault{codec.FilterUnavailable, fromInside, faultFinal, "a filter did not decide in time"}
+	faultOverloaded     = fault{codec.Overloaded, fromInside, faultFinal, "the gateway is out of buffers"}
+	faultBodyTooLarge   = fault{codec.BodyTooLarge, fromDownstream, faultFinal, "the request body is too large"}
+	faultReadIdle       = fault{codec.RequestTimeout, fromDownstream, faultFinal, "the request body stopped arriving"}
+	faultCutRequest     = fault{codec.BadFraming, fromDownstream, faultFinal, "the request body ended early"}
+)
+
+// outcome is what the pool's gates learn from a failed try.
+func (f fault) outcome() pool.Outcome {
+	if f.source != fromUpstream {
+		return pool.Aborted
+	}
+	switch f.kind {
+	case faultConnect:
+		return pool.ConnectFailed
+	case faultTimeout, faultTry:
+		return pool.TimedOut
+	}
+	return pool.Reset
+}
+
+// faultOf turns a decoder's error about a client's message into a fault.
+func faultOf(err error) fault {
+	var e *codec.Error
+	if errors.As(err, &e) {
+		return fault{e.Reason, fromDownstream, faultFinal, e.Detail}
+	}
+	return fault{codec.BadRequest, fromDownstream, faultFinal, "the request is malformed"}
+}

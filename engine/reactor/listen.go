@@ -1,0 +1,242 @@
+package reactor
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"os"
+	"sync/atomic"
+
+	"golang.org/x/sys/unix"
+)
+
+// Ways to spread connections over loops, as in ListenOptions.Accept.
+const (
+	AcceptHandoff = "handoff" // the kernel chooses, and an overloaded loop hands a fresh connection on
+	AcceptHash    = "hash"    // the kernel chooses
+	AcceptCPU     = "cpu"     // the CPU that received the connection chooses; Linux
+)
+
+// ListenOptions say where and how to listen.
+type ListenOptions struct {
+	// Address is as for ParseAddr; port 0 takes a free one.
+	Address string
+	// Loops is the number of loops that will accept, at least 1.
+	Loops int
+	// Backlog of each socket; 0 means 4096. The kernel caps it.
+	Backlog int
+	// Accept is AcceptHandoff by default. Unix sockets have one acceptor and always hand off.
+	Accept string
+}
+
+// Listener is an address that clients connect to, with a socket for each loop.
+type Listener struct {
+	addr    Addr
+	address string
+	handoff bool
+	sockets []int // by loop; -1: that loop has none
+	service atomic.Pointer[service]
+	stopped atomic.Bool
+}
+
+// service is what Serve was told.
+type service struct {
+	loops    []*Loop
+	limit    *Limit
+	onAccept func(c *Conn) Handler
+}
+
+// Listen binds the address. A TCP address that another socket listens on is an error even if that one
+// allows sharing; so is a unix socket whose server answers, while a file that nobody listens on is
+// removed. Clients can connect from now on and wait in the backlog.
+func Listen(o ListenOptions) (*Listener, error) {
+	addr, err := ParseAddr(o.Address)
+	if err != nil {
+		return nil, fmt.Errorf("listen: %w", err)
+	}
+	switch o.Accept {
+	case "", AcceptHandoff, AcceptHash, AcceptCPU:
+	default:
+		return nil, fmt.Errorf("listen on %s: accept mode %q is unknown", o.Address, o.Accept)
+	}
+	if o.Backlog <= 0 {
+		o.Backlog = defaultListen
+	}
+	o.Loops = max(o.Loops, 1)
+	ln := &Listener{addr: addr, handoff: o.Accept == "" || o.Accept == AcceptHandoff || addr.path != ""}
+	if addr.path != "" {
+		err = ln.bindUnix(o)
+	} else {
+		err = ln.bindTCP(o)
+	}
+	if err != nil {
+		ln.closeSockets()
+		return nil, fmt.Errorf("listen on %s: %w", o.Address, err)
+	}
+	return ln, nil
+}
+
+// bindTCP binds once without SO_REUSEPORT, which fails if anybody else listens, and then for each loop
+// with it.
+func (ln *Listener) bindTCP(o ListenOptions) error {
+	probe, err := tcpSocket(ln.addr, false)
+	if err != nil {
+		return err
+	}
+	if ln.addr.ip.Port() == 0 {
+		ln.addr.ip = netip.AddrPortFrom(ln.addr.ip.Addr(), portOf(probe))
+	}
+	_ = unix.Close(probe)
+	ln.address = ln.addr.String()
+	for range o.Loops {
+		fd, err := tcpSocket(ln.addr, true)
+		if err != nil {
+			return err
+		}
+		ln.sockets = append(ln.sockets, fd)
+		if err := unix.Listen(fd, o.Backlog); err != nil {
+			return os.NewSyscallError("listen", err)
+		}
+	}
+	if o.Accept == AcceptCPU {
+		return sysSteerByCPU(ln.sockets[0], o.Loops)
+	}
+	return nil
+}
+
+func tcpSocket(a Addr, share bool) (int, error) {
+	fd, err := sysSocket(a.family())
+	if err != nil {
+		return -1, err
+	}
+	err = setupTCP(fd, a, share)
+	if err != nil {
+		_ = unix.Close(fd)
+		return -1, err
+	}
+	return fd, nil
+}
+
+func setupTCP(fd int, a Addr, share bool) error {
+	if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEADDR, 1); err != nil {
+		return os.NewSyscallError("setsockopt", err)
+	}
+	// Accepted sockets inherit it, which saves a call for each.
+	if err := unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1); err != nil {
+		return os.NewSyscallError("setsockopt", err)
+	}
+	if share {
+		if err := sysReusePort(fd); err != nil {
+			return err
+		}
+	}
+	return os.NewSyscallError("bind", unix.Bind(fd, a.sockaddr()))
+}
+
+func portOf(fd int) uint16 {
+	sa, err := unix.Getsockname(fd)
+	if err != nil {
+		return 0
+	}
+	return addrPortOf(sa).Port()
+}
+
+// bindUnix makes one socket; the first loop accepts for all.
+func (ln *Listener) bindUnix(o ListenOptions) error {
+	ln.address = ln.addr.String()
+	if err := removeStale(ln.addr); err != nil {
+		return err
+	}
+	fd, err := sysSocket(unix.AF_UNIX)
+	if err != nil {
+		return err
+	}
+	ln.sockets = append(ln.sockets, fd)
+	if err := unix.Bind(fd, ln.addr.sockaddr()); err != nil {
+		return os.NewSyscallError("bind", err)
+	}
+	return os.NewSyscallError("listen", unix.Listen(fd, o.Backlog))
+}
+
+// removeStale removes a socket file whose server is gone.
+func removeStale(a Addr) error {
+	info, err := os.Lstat(a.path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if info.Mode()&os.ModeSocket == 0 {
+		return errors.New("the file exists and is not a socket")
+	}
+	fd, err := sysSocket(unix.AF_UNIX)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	err = unix.Connect(fd, a.sockaddr())
+	if errors.Is(err, unix.ECONNREFUSED) {
+		return os.Remove(a.path)
+	}
+	if err == nil || errors.Is(err, unix.EAGAIN) {
+		err = unix.EADDRINUSE
+	}
+	return os.NewSyscallError("bind", err)
+}
+
+// Address is where the listener can be reached, with the real port. Any goroutine.
+func (ln *Listener) Address() string { return ln.address }
+
+// Serve makes the loops accept. onAccept runs on the loop that will own the connection and returns its
+// handler; nil closes it. limit may be nil. It is called once, before or after the loops run.
+func (ln *Listener) Serve(loops []*Loop, limit *Limit, onAccept func(c *Conn) Handler) {
+	s := &service{loops: loops, limit: limit, onAccept: onAccept}
+	ln.service.Store(s)
+	for i, fd := range ln.sockets {
+		if i >= len(loops) {
+			_ = unix.Close(fd)
+			continue
+		}
+		a := &acceptor{listener: ln, service: s, loop: loops[i], fd: fd}
+		a.timer.Init(a, 0)
+		if !loops[i].Post(&Task{Run: a.start}) {
+			_ = unix.Close(fd)
+		}
+	}
+}
+
+// StopAccepting makes each loop take what waits in its backlog and then close its socket. Connections
+// stay. Any goroutine, after Serve has returned; before it, the sockets are closed at once.
+func (ln *Listener) StopAccepting() {
+	if !ln.stopped.CompareAndSwap(false, true) {
+		return
+	}
+	s := ln.service.Load()
+	if s == nil {
+		ln.closeSockets()
+		return
+	}
+	for _, l := range s.loops {
+		l.Post(&Task{Run: func(l *Loop) {
+			for _, a := range l.acceptors {
+				if a.listener == ln {
+					a.stopping, a.ready, a.held = true, true, false
+				}
+			}
+		}})
+	}
+}
+
+func (ln *Listener) closeSockets() {
+	for _, fd := range ln.sockets {
+		_ = unix.Close(fd)
+	}
+	ln.removeFile()
+}
+
+func (ln *Listener) removeFile() {
+	if ln.addr.path != "" && len(ln.sockets) > 0 {
+		_ = os.Remove(ln.addr.path) // it may be gone already
+	}
+}

@@ -1,0 +1,50 @@
+package engine
+
+import "github.com/corelane/corelane/codec"
+
+// downstream is the client's side of one exchange. The exchange calls it; it
+// calls the exchange's on… methods. Slices given to it are copied or sent
+// before the callback returns.
+type downstream interface {
+	// done says that the exchange is over and will not be heard of again.
+	done()
+	// sendInterim sends a 1xx head that is not the answer.
+	sendInterim(h *codec.Head)
+	// sendHead sends the head of the answer; its framing tells how the body
+	// will be delimited.
+	sendHead(h *codec.Head)
+	sendData(b []byte)
+	// sendEnd ends the answer; the exchange is over for the stream.
+	sendEnd(trailers *codec.Head)
+	// cut ends the stream so that the client sees an incomplete answer.
+	cut()
+	// startTunnel follows sendHead of a 101: from here on bytes are opaque.
+	startTunnel()
+	// closeWrite and closeTunnel end a tunnel's direction, or the tunnel.
+	closeWrite()
+	closeTunnel()
+	// pause and resume stop and continue the delivery of the request body.
+	pause()
+	resume()
+	// overHigh says that more is queued than the high mark.
+	overHigh() bool
+}
+
+// upstream is the endpoint's side of one try.
+type upstream interface {
+	sendHead(h *codec.Head)
+	sendData(b []byte)
+	sendEnd(trailers *codec.Head)
+	// cancel gives the try up; the exchange hears nothing more of it.
+	cancel()
+	startTunnel()
+	closeWrite()
+	closeTunnel()
+	pause()
+	resume()
+	overHigh() bool
+	// reused says that the stream's connection has carried an exchange before.
+	reused() bool
+	// untouched says that no byte of this try has reached the socket.
+	untouched() bool
+}

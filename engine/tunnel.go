@@ -1,0 +1,69 @@
+package engine
+
+import "github.com/corelane/corelane/pool"
+
+// openTunnel relays a 101 and lets both sides speak as they like (RFC 9110
+// §7.8). The total clock does not apply any more.
+func (x *Exchange) openTunnel() {
+	x.disarm()
+	x.down.sendHead(&x.resp)
+	x.setState(stateTunnel)
+	x.settleTry(pool.Success)
+	x.w.stats.Upgrades++
+	x.armTunnel()
+	x.down.startTunnel()
+	x.up.startTunnel()
+}
+
+func (x *Exchange) armTunnel() {
+	x.armUp(clockTunnelIdle, x.route.Timeouts.TunnelIdle.Nanoseconds())
+}
+
+// onTunnelUp carries bytes from the client.
+func (x *Exchange) onTunnelUp(b []byte) {
+	x.bytesIn += int64(len(b))
+	x.armTunnel()
+	x.up.sendData(b)
+	if x.up.overHigh() {
+		x.down.pause()
+	}
+}
+
+// onTunnelDown carries bytes from the upstream.
+func (x *Exchange) onTunnelDown(b []byte) {
+	x.bytesOut += int64(len(b))
+	x.armTunnel()
+	x.down.sendData(b)
+	if x.down.overHigh() {
+		x.up.pause()
+	}
+}
+
+// onTunnelClientEOF passes a half-close on; the other direction stays open.
+func (x *Exchange) onTunnelClientEOF() {
+	x.clientEOF = true
+	if x.upstreamEOF {
+		x.endTunnel()
+		return
+	}
+	x.up.closeWrite()
+}
+
+// onTunnelUpstreamEOF is its mirror.
+func (x *Exchange) onTunnelUpstreamEOF() {
+	x.upstreamEOF = true
+	if x.clientEOF {
+		x.endTunnel()
+		return
+	}
+	x.down.closeWrite()
+}
+
+// endTunnel closes both sides once what is queued has been sent.
+func (x *Exchange) endTunnel() {
+	up := x.up
+	x.up = nil
+	up.closeTunnel()
+	x.down.closeTunnel()
+	x.finish()
+}

@@ -1,0 +1,317 @@
+package engine
+
+import (
+	"math/rand/v2"
+	"strconv"
+	"sync/atomic"
+
+	"github.com/corelane/corelane/engine/reactor"
+	"github.com/corelane/corelane/engine/snapshot"
+	"github.com/corelane/corelane/pool"
+)
+
+// maxFreeExchanges bounds the exchanges that one loop keeps for reuse.
+const maxFreeExchanges = 4096
+
+// worker is one loop's share of the engine. Everything but the fields marked
+// atomic is used on its loop only.
+type worker struct {
+	// Immutable.
+	server   *Server
+	loop     *reactor.Loop
+	local    *pool.Local
+	id       int
+	ring     *Ring
+	nodeJSON []byte
+	sample   uint64 // a record is written if a random number is not above it
+
+	// Owned by the loop.
+	stats     *Stats
+	free      *Exchange
+	freeCount int
+	oldest    *Exchange // live exchanges in the order they began
+	newest    *Exchange
+	live      int
+	sessions  *Session
+	sessionN  int
+	services  []serviceLoad
+	random    *rand.ChaCha8
+	draining  bool
+	dateText  []byte
+	dateSec   int64
+	pathBuf   []byte
+	hostBuf   []byte
+	scratch   []byte
+	record    []byte
+
+	// Atomic.
+	passed atomic.Uint64 // the last generation that the loop has taken up
+}
+
+// serviceLoad is what the retry budget compares, by the service's slot.
+type serviceLoad struct{ live, retrying int }
+
+func newWorker(s *Server, id int, loop *reactor.Loop, seed [32]byte) *worker {
+	w := &worker{
+		server: s, loop: loop, id: id, ring: NewRing(), stats: new(Stats),
+		random:   rand.NewChaCha8(seed),
+		nodeJSON: appendJSON(nil, []byte(s.options.Node), maxLoggedHost),
+		scratch:  make([]byte, 0, 4<<10),
+		pathBuf:  make([]byte, 0, 16<<10),
+		hostBuf:  make([]byte, 0, maxLoggedHost+1),
+		record:   make([]byte, 0, 4<<10),
+		dateText: make([]byte, 0, 32),
+		dateSec:  -1,
+	}
+	w.sample = sampleBound(s.options.AccessLog, s.options.AccessSample)
+	w.local = pool.NewLocal(pool.Options{
+		Loop: loop, LoopID: id, Loops: s.options.Loops, Seed: s.seed, Post: s.postWake,
+	})
+	return w
+}
+
+// sampleBound turns a share into the bound for random numbers.
+func sampleBound(on bool, share float64) uint64 {
+	switch {
+	case !on || share <= 0:
+		return 0
+	case share >= 1:
+		return ^uint64(0)
+	}
+	return uint64(share * (1 << 63) * 2)
+}
+
+func (w *worker) rand() uint64 { return w.random.Uint64() }
+
+// wall turns monotonic nanoseconds into unix nanoseconds.
+func (w *worker) wall(now int64) int64 { return w.loop.Wall() - w.loop.Now() + now }
+
+// takeExchange returns an exchange that is not running yet.
+func (w *worker) takeExchange() *Exchange {
+	x := w.free
+	if x == nil {
+		return newExchange(w)
+	}
+	w.free, x.next = x.next, nil
+	w.freeCount--
+	return x
+}
+
+// giveBack takes an exchange that never ran, or that has been unlinked.
+func (w *worker) giveBack(x *Exchange) {
+	x.reset()
+	if w.freeCount >= maxFreeExchanges {
+		w.loop.Forget(&x.upClock)
+		w.loop.Forget(&x.tryClock)
+		w.loop.Forget(&x.allClock)
+		return
+	}
+	x.next, w.free = w.free, x
+	w.freeCount++
+}
+
+// enlist puts an exchange behind those that began before it.
+func (w *worker) enlist(x *Exchange) {
+	w.live++
+	x.prev, x.next = w.newest, nil
+	if w.newest != nil {
+		w.newest.next = x
+	} else {
+		w.oldest = x
+	}
+	w.newest = x
+}
+
+// recycle ends the life of a running exchange.
+func (w *worker) recycle(x *Exchange) {
+	w.live--
+	if x.prev != nil {
+		x.prev.next = x.next
+	} else {
+		w.oldest = x.next
+	}
+	if x.next != nil {
+		x.next.prev = x.prev
+	} else {
+		w.newest = x.prev
+	}
+	x.prev, x.next = nil, nil
+	w.giveBack(x)
+}
+
+func (w *worker) addSession(s *Session) {
+	w.sessionN++
+	s.next = w.sessions
+	if s.next != nil {
+		s.next.prev = s
+	}
+	w.sessions = s
+}
+
+func (w *worker) removeSession(s *Session) {
+	w.sessionN--
+	if s.prev != nil {
+		s.prev.next = s.next
+	} else {
+		w.sessions = s.next
+	}
+	if s.next != nil {
+		s.next.prev = s.prev
+	}
+	s.prev, s.next = nil, nil
+}
+
+// admit says whether there is memory for one more exchange.
+func (w *worker) admit() (fault, bool) {
+	if w.loop.Memory().Over() {
+		return faultOverloaded, false
+	}
+	return fault{}, true
+}
+
+// service returns the load of a service on this loop.
+func (w *worker) service(svc *snapshot.Service) *serviceLoad {
+	slot := svc.Pool.State.Slot()
+	for slot >= len(w.services) {
+		w.services = append(w.services, serviceLoad{})
+	}
+	return &w.services[slot]
+}
+
+func (w *worker) enterService(svc *snapshot.Service) { w.service(svc).live++ }
+
+func (w *worker) leaveService(svc *snapshot.Service, retrying bool) {
+	load := w.service(svc)
+	load.live--
+	if retrying {
+		load.retrying--
+		w.server.retrying.Add(-1)
+	}
+}
+
+// takeRetry allows a retry within the budget: a share of the service's live
+// exchanges on this loop, or a few for the whole process.
+func (w *worker) takeRetry(svc *snapshot.Service, percent float64) bool {
+	load := w.service(svc)
+	if percent > 0 && float64(load.retrying+1) > float64(load.live)*percent/100 &&
+		w.server.retrying.Load() >= minRetries {
+		return false
+	}
+	load.retrying++
+	w.server.retrying.Add(1)
+	return true
+}
+
+// log writes the access record of a finished exchange.
+func (w *worker) log(x *Exchange, now int64) {
+	if w.sample == 0 || w.sample != ^uint64(0) && w.rand() > w.sample {
+		return
+	}
+	w.record = x.logRecord(w.record[:0], now)
+	if !w.ring.Put(w.record) {
+		w.stats.LogDropped++
+	}
+}
+
+// date returns the value of a Date field (RFC 9110 §5.6.7), made once a second.
+func (w *worker) date() []byte {
+	sec := w.loop.Wall() / 1e9
+	if sec == w.dateSec {
+		return w.dateText
+	}
+	w.dateSec = sec
+	w.dateText = appendHTTPDate(w.dateText[:0], sec)
+	return w.dateText
+}
+
+const (
+	dayNames   = "ThuFriSatSunMonTueWed" // 1 January 1970 was a Thursday
+	monthNames = "JanFebMarAprMayJunJulAugSepOctNovDec"
+)
+
+// appendHTTPDate appends unix seconds as an IMF-fixdate.
+func appendHTTPDate(b []byte, sec int64) []byte {
+	days, rest := sec/86400, int(sec%86400)
+	y, m, d := civil(days)
+	wd := int(days%7) * 3
+	b = append(b, dayNames[wd:wd+3]...)
+	b = append(b, ", "...)
+	b = appendPadded(b, d, 2)
+	b = append(b, ' ')
+	b = append(b, monthNames[(m-1)*3:m*3]...)
+	b = append(b, ' ')
+	b = strconv.AppendInt(b, int64(y), 10)
+	b = append(b, ' ')
+	b = appendPadded(b, rest/3600, 2)
+	b = append(b, ':')
+	b = appendPadded(b, rest/60%60, 2)
+	b = append(b, ':')
+	b = appendPadded(b, rest%60, 2)
+	return append(b, " GMT"...)
+}
+
+// normalHost is an authority in the form that routes are matched in: lower
+// case, without port and without the root's dot. It is valid until the next
+// call.
+func (w *worker) normalHost(authority []byte) []byte {
+	b := w.hostBuf[:0]
+	bracket := false
+	for _, c := range authority {
+		switch c {
+		case '[':
+			bracket = true
+		case ']':
+			bracket = false
+		case ':':
+			if !bracket {
+				return trimDot(b)
+			}
+		}
+		b = append(b, lower(c))
+	}
+	w.hostBuf = b
+	return trimDot(b)
+}
+
+func trimDot(b []byte) []byte {
+	if n := len(b); n > 1 && b[n-1] == '.' {
+		return b[:n-1]
+	}
+	return b
+}
+
+// takeUp is posted with each generation.
+func (w *worker) takeUp(generation uint64) {
+	w.local.CloseRetired(w.loop.Now())
+	if generation > w.passed.Load() {
+		w.passed.Store(generation)
+	}
+}
+
+// beginDrain makes every answer the last one of its connection.
+func (w *worker) beginDrain() {
+	w.draining = true
+	w.loop.SetDraining(true)
+	for s := w.sessions; s != nil; {
+		next := s.next
+		s.drain()
+		s = next
+	}
+}
+
+// handOver exchanges the filled counters for an empty block.
+func (w *worker) handOver(empty *Stats) *Stats {
+	filled := w.stats
+	w.stats = empty
+	filled.Reactor = *w.loop.Stats()
+	filled.Pool = *w.local.Stats()
+	filled.LiveExchanges, filled.LiveSessions = w.live, w.sessionN
+	filled.OldestExchange = 0
+	if w.oldest != nil {
+		filled.OldestExchange = w.loop.Now() - w.oldest.AcceptedAt
+	}
+	filled.CPUNanos = w.loop.CPUTime().Nanoseconds()
+	filled.LiveConnections = w.loop.Live()
+	filled.Generation = w.passed.Load()
+	return filled
+}
