@@ -1,0 +1,134 @@
+package config
+
+import (
+	"reflect"
+	"time"
+
+	"github.com/corelane/corelane/engine/snapshot"
+	"github.com/corelane/corelane/filters"
+)
+
+// routeSource is what a compiled route was made of, kept with it so that the
+// next generation can tell what has changed.
+type routeSource struct {
+	route *Route
+	// uses are the filters of the sets and the route's own, in order.
+	uses []*Filter
+}
+
+// unchanged tells whether the compiled route is what compiling would give.
+func (b *build) unchanged(r *Route, old *snapshot.Route) bool {
+	src, ok := old.From.(*routeSource)
+	if !ok || old.Service != b.services[r.Service] || !ownTunnel(r) && old.Timeouts.TunnelIdle != b.tunnel {
+		return false
+	}
+	return sameRoute(r, src.route) && sameFilters(b.uses(r), src.uses)
+}
+
+// sameRoute tells whether two routes say the same. Their filters are compared
+// apart, since options hold places in a text.
+func sameRoute(a, b *Route) bool {
+	if a == b || a.digest != (digest{}) && a.digest == b.digest {
+		return true
+	}
+	x, y := *a, *b
+	x.digest, x.spec, x.Filters = digest{}, nil, nil
+	y.digest, y.spec, y.Filters = digest{}, nil, nil
+	return reflect.DeepEqual(&x, &y)
+}
+
+// uses lists the filters of a route in the order in which they run.
+func (b *build) uses(r *Route) []*Filter {
+	if len(r.Use) == 0 {
+		return r.Filters
+	}
+	var all []*Filter
+	for _, name := range r.Use {
+		if set := b.doc.FilterSets[name]; set != nil {
+			all = append(all, set.Filters...)
+		}
+	}
+	return append(all, r.Filters...)
+}
+
+func (b *build) route(r *Route, old *snapshot.Route) (*snapshot.Route, error) {
+	src := &routeSource{route: r, uses: b.uses(r)}
+	var oldUses []*Filter
+	var oldChain *filters.Chain
+	series := snapshot.NewSeries(r.ID)
+	if old != nil {
+		series, oldChain = old.Series, old.Chain
+		if s, ok := old.From.(*routeSource); ok {
+			oldUses = s.uses
+		}
+	}
+	built, err := chain(src.uses, oldUses, oldChain)
+	if err != nil {
+		return nil, err
+	}
+	out := &snapshot.Route{
+		Info:        filters.RouteInfo{ID: r.ID, Metadata: r.Metadata},
+		Service:     b.services[r.Service],
+		Chain:       built,
+		Strip:       r.Strip,
+		RewritePath: r.Rewrite.Path,
+		RewriteHost: r.Rewrite.Host,
+		MaxBody:     int64(r.Body.Max),
+		Series:      series,
+		From:        src,
+	}
+	if out.Service != nil {
+		out.Timeouts, out.Retries = out.Service.Timeouts, out.Service.Retries
+	}
+	out.Timeouts.TunnelIdle = b.tunnel
+	routeRetries(r.Retries, &out.Retries)
+	routeTimeouts(r.Timeouts, out)
+	return out, nil
+}
+
+func routeRetries(r *RouteRetries, out *snapshot.Retries) {
+	if r == nil {
+		return
+	}
+	override(&out.Attempts, r.Attempts)
+	override(&out.PerTry, r.PerTry)
+	if r.Budget != nil {
+		out.Budget = float64(*r.Budget)
+	}
+	if r.On != nil {
+		setOn(r.On, out)
+	}
+}
+
+func routeTimeouts(t *RouteTimeouts, out *snapshot.Route) {
+	if t == nil {
+		return
+	}
+	override(&out.Timeouts.FirstByte, t.FirstByte)
+	override(&out.Timeouts.Idle, t.Idle)
+	override(&out.Timeouts.Total, t.Total)
+	override(&out.Retries.PerTry, t.PerTry)
+	override(&out.Timeouts.TunnelIdle, t.TunnelIdle)
+}
+
+func ownTunnel(r *Route) bool { return r.Timeouts != nil && r.Timeouts.TunnelIdle != nil }
+
+// tunnelIdle is what routes inherit. A compiled route holds complete times and
+// serves every listener, so where listeners differ it is the longest; 0, off, is
+// longer than any.
+func tunnelIdle(listeners []*Listener) time.Duration {
+	var longest time.Duration
+	for _, l := range listeners {
+		if l.Timeouts.TunnelIdle == 0 {
+			return 0
+		}
+		longest = max(longest, l.Timeouts.TunnelIdle)
+	}
+	return longest
+}
+
+func override[T any](value, by *T) {
+	if by != nil {
+		*value = *by
+	}
+}

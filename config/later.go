@@ -1,0 +1,35 @@
+package config
+
+import "reflect"
+
+// later lists the keys that belong to other versions of the product, with the
+// text of their defaults. Absent, empty or default they are accepted, so that a
+// document may name them; anything else is refused rather than ignored.
+var later = map[reflect.Type]map[string]string{
+	reflect.TypeFor[Document](): {"consumers": "[]", "identity": "{user: []}"},
+	reflect.TypeFor[Engine]():   {"spill_dir": `""`},
+	reflect.TypeFor[Listener](): {
+		"tls": "null", "proxy_protocol": "false", "service": `""`, "sni": "{}", "layout": "null",
+	},
+	reflect.TypeFor[ListenerLimits]():   {"connections": "0"},
+	reflect.TypeFor[ListenerTimeouts](): {"min_body_rate": "0"},
+	reflect.TypeFor[Origin](): {
+		"etcd": "null", "nacos": "null", "consul": "null", "redis": "null", "sql": "null", "control": "null",
+	},
+	reflect.TypeFor[Service](): {
+		"tls": "null", "discovery": "null", "proxy_protocol": "none", "slow_start": "0s", "warm_up": "0s",
+	},
+	reflect.TypeFor[Endpoint]():       {"priority": "0"},
+	reflect.TypeFor[Pool]():           {"min_idle": "0"},
+	reflect.TypeFor[ServiceRetries](): {"hedge": "0"},
+	reflect.TypeFor[RouteRetries]():   {"hedge": "0"},
+	reflect.TypeFor[Health]():         {"active": "null", "panic": "0"},
+	reflect.TypeFor[Route]():          {"targets": "[]", "select": "null", "canary": "[]", "blue_green": "null"},
+	reflect.TypeFor[Match]():          {"rpc": "{}"},
+	reflect.TypeFor[Body]():           {"mode": "stream", "memory": "10MiB"},
+}
+
+func laterKey(t reflect.Type, key string) (string, bool) {
+	text, ok := later[t][key]
+	return text, ok
+}

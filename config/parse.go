@@ -1,0 +1,51 @@
+package config
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+)
+
+// File is one source text.
+type File struct {
+	// Name is what problems call it, such as its path.
+	Name string
+	// Text is YAML; it is not changed and must not change.
+	Text []byte
+}
+
+// Parse reads, merges and validates sources. The error is Problems: all of
+// them, with their places; the document beside it is then incomplete. It never
+// panics. Any goroutine may call it.
+func Parse(files ...File) (*Document, error) { return parse(files, nil) }
+
+// parse takes routes that were written in the same words from an earlier
+// document, if there is one.
+func parse(files []File, earlier *Document) (*Document, error) {
+	if len(files) == 0 {
+		return nil, Problems{{Message: "there is no document"}}
+	}
+	d := newDraft(files, earlier)
+	for i := range files {
+		d.read(i)
+	}
+	d.merge()
+	if !d.broken {
+		d.validate()
+	}
+	d.doc.references = d.secrets.Used()
+	if len(d.problems) > 0 {
+		return d.doc, d.report()
+	}
+	return d.doc, nil
+}
+
+// Checksum returns the SHA-256 of sources with their names, in hexadecimal.
+func Checksum(files []File) string {
+	h := sha256.New()
+	for _, f := range files {
+		fmt.Fprintf(h, "%d %s %d\n", len(f.Name), f.Name, len(f.Text))
+		h.Write(f.Text)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}

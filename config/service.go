@@ -1,0 +1,110 @@
+package config
+
+import "time"
+
+// Service is a named set of endpoints that do the same job.
+type Service struct {
+	// Name is what routes call the service.
+	Name string `yaml:"name"`
+	// Protocol is what the endpoints speak.
+	Protocol string `yaml:"protocol" default:"http" enum:"http" later:"h2|frame|dubbo|tcp"`
+	// Endpoints are the addresses; none: every request is answered 503
+	// no_endpoint.
+	Endpoints []Endpoint `yaml:"endpoints"`
+	// Balance chooses among endpoints: weighted_random, round_robin (smooth, by
+	// weight) or least_requests (the less busy of two random ones).
+	Balance string `yaml:"balance" default:"weighted_random" enum:"weighted_random|round_robin|least_requests" later:"ewma|hash|sticky"`
+	// Pool bounds the connections to endpoints.
+	Pool Pool `yaml:"pool"`
+	// Source is the local IP address of connections to endpoints; empty: the
+	// system chooses.
+	Source string `yaml:"source"`
+	// Limits bound what endpoints may send.
+	Limits ServiceLimits `yaml:"limits"`
+	// Timeouts are the clocks of the service's side.
+	Timeouts ServiceTimeouts `yaml:"timeouts"`
+	// Retries says when a request is tried again.
+	Retries ServiceRetries `yaml:"retries"`
+	// Health says when an endpoint is left out.
+	Health Health `yaml:"health"`
+}
+
+// Endpoint is one address of a service.
+type Endpoint struct {
+	// Address is an IP address and a port, such as 10.1.2.3:8080, or
+	// unix:/run/app.sock.
+	Address string `yaml:"address"`
+	// Weight is the endpoint's share of the requests relative to the others; 0
+	// gets none.
+	Weight int `yaml:"weight" default:"1" min:"0" max:"65535"`
+	// Coordinates say where the endpoint stands: cluster, region, env, version.
+	Coordinates map[string]string `yaml:"coordinates"`
+}
+
+// Pool bounds the connections to endpoints. All limits are for the process.
+type Pool struct {
+	// MaxConnections bounds the connections to one endpoint; 0 is no limit.
+	MaxConnections int `yaml:"max_connections" default:"20" min:"0"`
+	// MaxWaiting bounds the requests that wait for a connection; one more is
+	// answered 503 pool_exhausted. 0 is no limit.
+	MaxWaiting int `yaml:"max_waiting" default:"1000" min:"0"`
+	// Wait is how long a request waits for a connection (503 pool_exhausted).
+	Wait time.Duration `yaml:"wait" default:"1s"`
+	// Idle is how long an unused connection is kept.
+	Idle time.Duration `yaml:"idle" default:"60s"`
+	// MaxAge is the age at which a connection is closed after its request; 0 is
+	// no limit.
+	MaxAge time.Duration `yaml:"max_age" default:"0"`
+}
+
+// ServiceLimits bound what endpoints may send.
+type ServiceLimits struct {
+	// Head bounds the head of a response (502 upstream_bad_response); 0 is no
+	// limit of its own.
+	Head Size `yaml:"head" default:"64KiB" max:"1MiB"`
+}
+
+// ServiceTimeouts are the clocks of the service's side; 0 is off.
+type ServiceTimeouts struct {
+	// Connect is the time to establish a connection (504 connect_timeout).
+	Connect time.Duration `yaml:"connect" default:"3s"`
+	// FirstByte is the time from the request's last byte to the response's
+	// first (504 upstream_timeout).
+	FirstByte time.Duration `yaml:"first_byte" default:"30s"`
+	// Idle is the time between two pieces of a response's body.
+	Idle time.Duration `yaml:"idle" default:"60s"`
+}
+
+// ServiceRetries says when a request is tried again. A request is repeated only
+// while nothing of a response has reached the client, its body is still held
+// whole, and its method is idempotent or nothing of it was sent.
+type ServiceRetries struct {
+	// Attempts is the number of extra tries; 0 is one try in all.
+	Attempts int `yaml:"attempts" default:"1" min:"0" max:"8"`
+	// On lists what is repeated: connect (no connection came about), reset (it
+	// died before the response's head), and 5xx codes.
+	On []string `yaml:"on" default:"[connect, reset]"`
+	// PerTry bounds one try from its start to the response's head; 0 is off.
+	PerTry time.Duration `yaml:"per_try" default:"0"`
+	// Budget is the percentage of the service's running exchanges that may be
+	// retries at one time; three are always allowed.
+	Budget Percent `yaml:"budget" default:"20"`
+}
+
+// Health says when an endpoint is left out.
+type Health struct {
+	// Passive leaves out endpoints whose requests fail.
+	Passive PassiveHealth `yaml:"passive"`
+}
+
+// PassiveHealth leaves out endpoints whose requests fail.
+type PassiveHealth struct {
+	// ConsecutiveFailures is the number of failures in a row that ejects an
+	// endpoint; 0 is off.
+	ConsecutiveFailures int `yaml:"consecutive_failures" default:"5" min:"0"`
+	// Eject is how long an endpoint stays ejected.
+	Eject time.Duration `yaml:"eject" default:"30s"`
+	// MaxEjected is the percentage of a service's endpoints that may be ejected
+	// at one time; the only endpoint of a service never is.
+	MaxEjected Percent `yaml:"max_ejected" default:"50"`
+}
