@@ -85,6 +85,36 @@ func (h *Head) Add(name, value []byte) { h.add(Lookup(name), name, value) }
 // AddString is Add for strings.
 func (h *Head) AddString(name, value string) { h.Add([]byte(name), []byte(value)) }
 
+// AddKnown is Add for the gateway's own fields: k must be a known name other
+// than Host and the framing fields, and the value one that may stand in a field,
+// since neither is checked.
+func (h *Head) AddKnown(k Known, value []byte) {
+	if len(h.fields) == maxFields {
+		return
+	}
+	from := len(h.buf)
+	h.buf = append(h.buf, lineStarts[k]...)
+	at := len(h.buf)
+	h.buf = append(h.buf, value...)
+	to := len(h.buf)
+	h.buf = append(h.buf, "\r\n"...)
+	h.PushField(Span{uint32(from), uint32(at - len(": "))}, Span{uint32(at), uint32(to)}, k, true)
+}
+
+// SetKnown replaces all fields of the name by one. The rules of AddKnown hold.
+func (h *Head) SetKnown(k Known, value []byte) {
+	h.DelKnown(k)
+	h.AddKnown(k, value)
+}
+
+// lineStarts are the known names as lines begin with them.
+var lineStarts = func() (starts [knownCount]string) {
+	for k := range starts {
+		starts[k] = Known(k).String() + ": "
+	}
+	return starts
+}()
+
 // Set replaces the first field of the name and removes its others; if there is
 // none it is Add. The rules of Add for name and value hold.
 func (h *Head) Set(name, value []byte) {
@@ -152,12 +182,13 @@ func (h *Head) delUnknown(name []byte) {
 
 // DelKnown removes all fields of a known name; Unknown removes nothing.
 func (h *Head) DelKnown(k Known) {
+	if k >= knownCount || h.first[k] == 0 {
+		return
+	}
 	for i := h.First(k); i >= 0; i = h.find(k, nil, i+1) {
 		h.fields[i].removed = true
 	}
-	if k < knownCount {
-		h.first[k] = 0
-	}
+	h.first[k] = 0
 }
 
 // DelAt removes field i.

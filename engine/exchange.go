@@ -367,12 +367,28 @@ func (x *Exchange) disarm() {
 func (x *Exchange) reset() {
 	x.exchangeState = exchangeState{}
 	x.Context.Recycle()
-	x.req.Reset()
-	x.resp.Reset()
-	x.reqTrailers.Reset()
-	x.trailers.Reset()
+	// Decoders reset a head when they begin one; here large buffers are given
+	// back and trailers forgotten.
+	shrink(&x.req)
+	shrink(&x.resp)
+	if x.reqTrailers.Len() > 0 {
+		x.reqTrailers.Reset()
+	}
+	if x.trailers.Len() > 0 {
+		x.trailers.Reset()
+	}
 	x.tried.Reset()
 	x.held.release(x.w.loop)
+}
+
+// keptHead is the size above which the buffers of a head are not kept.
+const keptHead = 8 << 10
+
+func shrink(h *codec.Head) {
+	if h.Size() > keptHead {
+		*h = codec.Head{}
+		h.Reset()
+	}
 }
 
 func (x *Exchange) now() int64 { return x.w.loop.Now() }

@@ -39,7 +39,7 @@ func (x *Exchange) buildReply() {
 	h.SetFraming(codec.FramingLength, int64(n))
 	if reply.Reason == codec.MethodNotAllowed && x.match.Outcome == route.MethodNotAllowed {
 		x.w.scratch = x.match.Allow(x.w.scratch[:0])
-		h.Add(allowName, x.w.scratch)
+		h.AddKnown(codec.Allow, x.w.scratch)
 	}
 	x.Response = h
 }
@@ -94,7 +94,7 @@ func (x *Exchange) sendResponseHead() {
 		return
 	}
 	if h.First(codec.Date) < 0 {
-		h.Add(dateName, x.w.date())
+		h.AddKnown(codec.Date, x.w.date())
 	}
 	x.setState(stateResponding)
 	x.down.sendHead(h)
@@ -107,11 +107,6 @@ func (x *Exchange) sendResponseHead() {
 	x.w.loop.Disarm(&x.tryClock)
 	x.up.resume()
 }
-
-var (
-	dateName  = []byte("Date")
-	allowName = []byte("Allow")
-)
 
 // sendReplyBody sends the body of a local answer and ends the exchange.
 func (x *Exchange) sendReplyBody() {

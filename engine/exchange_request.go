@@ -19,8 +19,8 @@ func (x *Exchange) enter() bool {
 	x.upgrade = h.Upgrade() != nil
 	h.DropHopByHop(x.upgrade)
 	x.forwardedFields()
-	h.Set(traceparentName, x.traceparent())
-	h.Add(viaName, viaValue[h.Minor()])
+	h.SetKnown(codec.Traceparent, x.traceparent())
+	h.AddKnown(codec.Via, viaValue[h.Minor()])
 	if h.First(codec.MaxForwards) >= 0 && !x.nextHop() {
 		return false
 	}
@@ -35,12 +35,9 @@ func (x *Exchange) enter() bool {
 	return true
 }
 
-var (
-	viaName = []byte("Via")
-	// viaValue is what RFC 9110 §7.6.3 wants of a gateway, by the minor version
-	// received.
-	viaValue = [2][]byte{[]byte("1.0 corelane"), []byte("1.1 corelane")}
-)
+// viaValue is what RFC 9110 §7.6.3 wants of a gateway, by the minor version
+// received.
+var viaValue = [2][]byte{[]byte("1.0 corelane"), []byte("1.1 corelane")}
 
 // nextHop counts Max-Forwards down (RFC 9110 §7.6.2). False means that the
 // request goes no further and was answered.
@@ -57,7 +54,7 @@ func (x *Exchange) nextHop() bool {
 		return false
 	case n > 0:
 		var digits [20]byte
-		h.Set(maxForwardsName, strconv.AppendUint(digits[:0], n-1, 10))
+		h.SetKnown(codec.MaxForwards, strconv.AppendUint(digits[:0], n-1, 10))
 		return true
 	}
 	status := 200
@@ -71,8 +68,6 @@ func (x *Exchange) nextHop() bool {
 }
 
 const knownMethods = "GET, HEAD, POST, PUT, DELETE, OPTIONS, PATCH"
-
-var maxForwardsName = []byte("Max-Forwards")
 
 // resolve finds the route. False means that the request was answered.
 func (x *Exchange) resolve() bool {

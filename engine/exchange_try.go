@@ -127,7 +127,6 @@ func (x *Exchange) onUpstreamFailed(f fault) {
 
 // again begins the next try.
 func (x *Exchange) again() {
-	x.resp.Reset()
 	x.Response = nil
 	x.try()
 }

@@ -18,12 +18,14 @@ var vouched = codec.SetOf(
 // maxVouchedName is longer than every name in vouched.
 const maxVouchedName = 24
 
-var (
-	forwardedForName  = []byte("X-Forwarded-For")
-	forwardedHostName = []byte("X-Forwarded-Host")
-)
+var httpText, httpsText = []byte("http"), []byte("https")
 
-const forwardedProtoName = "X-Forwarded-Proto"
+func schemeText(scheme string) []byte {
+	if scheme == "https" {
+		return httpsText
+	}
+	return httpText
+}
 
 // forwardedFields sets X-Forwarded-For, -Proto and -Host, and the context's
 // Client and Scheme. A trusted peer's are continued, anyone else's dropped.
@@ -33,9 +35,9 @@ func (x *Exchange) forwardedFields() {
 	x.Client = peer
 	if !x.lis.Trusts(peer) {
 		dropVouched(h)
-		h.Add(forwardedForName, x.peerText)
-		h.AddString(forwardedProtoName, x.Scheme)
-		h.Add(forwardedHostName, h.Authority())
+		h.AddKnown(codec.XForwardedFor, x.peerText)
+		h.AddKnown(codec.XForwardedProto, schemeText(x.Scheme))
+		h.AddKnown(codec.XForwardedHost, h.Authority())
 		return
 	}
 	chain := x.w.scratch[:0]
@@ -46,15 +48,15 @@ func (x *Exchange) forwardedFields() {
 	}
 	x.Client = x.clientOf(chain)
 	x.w.scratch = append(chain, x.peerText...)
-	h.Set(forwardedForName, x.w.scratch)
+	h.SetKnown(codec.XForwardedFor, x.w.scratch)
 	switch proto := h.Get(codec.XForwardedProto); {
 	case proto == nil:
-		h.AddString(forwardedProtoName, x.Scheme)
-	case bytes.EqualFold(proto, []byte("https")):
+		h.AddKnown(codec.XForwardedProto, schemeText(x.Scheme))
+	case bytes.EqualFold(proto, httpsText):
 		x.Scheme = "https"
 	}
 	if h.First(codec.XForwardedHost) < 0 {
-		h.Add(forwardedHostName, h.Authority())
+		h.AddKnown(codec.XForwardedHost, h.Authority())
 	}
 }
 

@@ -1,10 +1,6 @@
 package engine
 
-import (
-	"encoding/binary"
-
-	"github.com/corelane/corelane/codec"
-)
+import "github.com/corelane/corelane/codec"
 
 // Layout of traceparent version 00: version, trace id, parent id and flags in
 // hexadecimal with dashes between them (W3C Trace Context §3.2).
@@ -15,8 +11,6 @@ const (
 	parentIDLen    = 16
 	traceFlagsAt   = 53
 )
-
-var traceparentName = []byte("traceparent")
 
 // beginTrace continues the client's trace or begins one.
 func (x *Exchange) beginTrace() {
@@ -93,10 +87,8 @@ func hexValue(c byte) byte {
 
 // appendHex64 appends 16 hexadecimal digits.
 func appendHex64(b []byte, v uint64) []byte {
-	var raw [8]byte
-	binary.BigEndian.PutUint64(raw[:], v)
-	for _, c := range raw {
-		b = append(b, hexDigits[c>>4], hexDigits[c&15])
+	for shift := 60; shift >= 0; shift -= 4 {
+		b = append(b, hexDigits[v>>shift&15])
 	}
 	return b
 }
