@@ -38,3 +38,16 @@ func (h *Head) dropOptions(list []byte) {
 		}
 	}
 }
+
+// DropNamedBy removes from a trailer section what the Connection fields of its
+// head name, removed ones included (RFC 9110 §7.6.1).
+func (h *Head) DropNamedBy(head *Head) {
+	if h.Len() == 0 {
+		return
+	}
+	for i := range head.fields {
+		if head.fields[i].Known == Connection {
+			h.dropOptions(head.Value(i))
+		}
+	}
+}

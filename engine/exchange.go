@@ -367,8 +367,9 @@ func (x *Exchange) disarm() {
 func (x *Exchange) reset() {
 	x.exchangeState = exchangeState{}
 	x.Context.Recycle()
-	// Decoders reset a head when they begin one; here large buffers are given
-	// back and trailers forgotten.
+	// Nothing of this client's may show in the answer to the next one, not even
+	// to bytes that never become a head.
+	x.req.Reset()
 	shrink(&x.req)
 	shrink(&x.resp)
 	if x.reqTrailers.Len() > 0 {

@@ -163,7 +163,8 @@ func (x *Exchange) onResponseHead() {
 		return
 	}
 	x.held.release(x.w.loop)
-	h.DropHopByHop(h.Status() == 101)
+	// 426 must say which protocol it wants (RFC 9110 §15.5.22).
+	h.DropHopByHop(h.Status() == 101 || h.Status() == 426)
 	x.setState(stateAnswering)
 	x.startResponseFilters()
 }
@@ -190,6 +191,7 @@ func (x *Exchange) onResponseEnd(trailers *codec.Head) {
 	if x.chain(stageRoute).HasResponseBody() || x.lis.Chain.HasResponseBody() {
 		x.showResponse(nil, true)
 	}
+	trailers.DropNamedBy(&x.resp)
 	x.down.sendEnd(trailers)
 	x.finish()
 }

@@ -47,14 +47,14 @@ func (x *Exchange) nextHop() bool {
 	if m != codec.OPTIONS && m != codec.TRACE {
 		return true
 	}
-	n, err := strconv.ParseUint(string(h.Get(codec.MaxForwards)), 10, 31)
+	n, ok := maxForwards(h.Get(codec.MaxForwards))
 	switch {
-	case err != nil:
+	case !ok:
 		x.fail(fault{codec.BadRequest, fromDownstream, faultFinal, "Max-Forwards is not a number"})
 		return false
 	case n > 0:
 		var digits [20]byte
-		h.SetKnown(codec.MaxForwards, strconv.AppendUint(digits[:0], n-1, 10))
+		h.SetKnown(codec.MaxForwards, strconv.AppendInt(digits[:0], int64(n-1), 10))
 		return true
 	}
 	status := 200
@@ -65,6 +65,21 @@ func (x *Exchange) nextHop() bool {
 	x.Context.Respond(status, nil, filters.ReplyField{Name: "Allow", Value: knownMethods})
 	x.answer()
 	return false
+}
+
+// maxMaxForwards is the largest value that is sent on; larger ones become it,
+// as RFC 9110 §7.6.2 allows.
+const maxMaxForwards = 1 << 30
+
+// maxForwards reads 1*DIGIT.
+func maxForwards(b []byte) (n int, ok bool) {
+	for _, c := range b {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		n = min(n*10+int(c-'0'), maxMaxForwards)
+	}
+	return n, len(b) > 0
 }
 
 const knownMethods = "GET, HEAD, POST, PUT, DELETE, OPTIONS, PATCH"
@@ -163,6 +178,7 @@ func (x *Exchange) onRequestEnd() {
 // endRequest tells the upstream that the request is whole and starts the wait
 // for its answer.
 func (x *Exchange) endRequest() {
+	x.reqTrailers.DropNamedBy(&x.req)
 	x.up.sendEnd(&x.reqTrailers)
 	if x.state == stateRequesting {
 		x.armUp(clockFirstByte, x.route.Timeouts.FirstByte.Nanoseconds())

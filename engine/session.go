@@ -34,6 +34,10 @@ const (
 	// lingerTime is how long a closing connection is still read, so that the
 	// client gets the answer instead of a reset (RFC 9112 §9.6).
 	lingerTime = int64(5e9)
+	// halfCloseGrace is how long a client that has closed its sending side is
+	// believed to wait for the answer. A client that has gone altogether looks
+	// the same until it is written to; other gateways give it no time at all.
+	halfCloseGrace = int64(1e9)
 )
 
 // Kinds of a session's timer; only one phase runs at a time.
@@ -42,6 +46,7 @@ const (
 	clockKeepalive
 	clockReadIdle
 	clockDiscard
+	clockHalfClose
 )
 
 // Session speaks HTTP/1.1 with one client (RFC 9112). It makes one exchange at
@@ -271,11 +276,20 @@ func (s *Session) OnEOF(*reactor.Conn) {
 		s.x.onCutRequest(faultCutRequest)
 	case awaiting:
 		s.keep = false
+		s.startHalfCloseClock()
 	case discarding:
 		s.close()
 	case tunnelling:
 		s.x.onTunnelClientEOF()
 	case closed:
+	}
+}
+
+// startHalfCloseClock bounds the wait of a client that can only be heard from
+// again by writing to it. Once the answer has begun, writing tells.
+func (s *Session) startHalfCloseClock() {
+	if !s.x.responded() {
+		s.arm(clockHalfClose, s.w.loop.Now()+halfCloseGrace, true)
 	}
 }
 
@@ -304,6 +318,12 @@ func (s *Session) OnTimer(kind uint8, _ int64) {
 		s.onHeadClock()
 	case clockKeepalive, clockDiscard:
 		s.close()
+	case clockHalfClose:
+		if !s.x.responded() {
+			s.leave()
+			s.conn.Abort()
+			s.x.onClientGone(nil)
+		}
 	case clockReadIdle:
 		s.keep, s.unread = false, true
 		s.state = awaiting

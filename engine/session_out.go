@@ -33,7 +33,7 @@ func (s *Session) sendHead(h *codec.Head) {
 		s.keep = false
 		h.SetFraming(codec.FramingClose, -1)
 	}
-	if s.state == readingBody && status >= 300 && !s.mayDiscard() {
+	if s.state == readingBody && !s.mayDiscard() {
 		// The answer came before the end of the request: the client may give up
 		// sending, and then nobody knows where the next request would begin.
 		s.keep = false
@@ -98,10 +98,12 @@ func (s *Session) done() {
 	}
 }
 
-// mayDiscard says whether it is cheaper to read the rest of the body than to
-// close. A client that waits for 100 may never send it.
+// mayDiscard says whether the rest of the body is known to be short, so that
+// reading it is cheaper than closing. A client that waits for 100 may never send
+// it.
 func (s *Session) mayDiscard() bool {
-	return s.keep && s.body.Remaining() <= maxDiscard && !s.expected
+	left := s.body.Remaining()
+	return s.keep && left >= 0 && left <= maxDiscard && !s.expected
 }
 
 // nextRequest waits for the next request, which may have been sent already.

@@ -37,6 +37,7 @@ type Decoder struct {
 	mark       int // beginning of the current element
 	fieldsFrom int
 	nameTo     int // end of the field name
+	valueFrom  int // behind the colon
 
 	method codec.Method // of the request that a response answers
 	line   codec.RequestLine
@@ -59,14 +60,16 @@ func (d *Decoder) Started() bool { return d.stage != stageStart }
 // Request continues with the head of a request. h is reset when the head
 // begins and must be the same until it is done; consumed counts the bytes of b
 // that belong to the head or to empty lines before it, and done says that h is
-// complete. An err is a static *codec.Error and stays until Reset; the fields
-// of h and consumed then mean nothing. A nil lim stands for the hard caps.
+// complete. An err is a static *codec.Error and stays until Reset; consumed then
+// means nothing, and h says no more than the method and the target, as far as
+// they were read. A nil lim stands for the hard caps.
 func (d *Decoder) Request(h *codec.Head, b []byte, lim *Limits) (consumed int, done bool, err error) {
 	if d.failed {
 		return 0, false, d.err
 	}
 	skipped := 0
 	if d.stage == stageStart {
+		h.Reset()
 		if len(b) == 0 || b[0] == '\r' || b[0] == '\n' || d.emptyCR {
 			if skipped = d.skipEmptyLines(b); d.failed {
 				return 0, false, d.err
@@ -75,7 +78,6 @@ func (d *Decoder) Request(h *codec.Head, b []byte, lim *Limits) (consumed int, d
 				return skipped, false, nil
 			}
 		}
-		h.Reset()
 		d.response, d.stage = false, stageMethod
 	}
 	n, done := d.feed(h, b, lim)
@@ -136,6 +138,8 @@ func (d *Decoder) feed(h *codec.Head, b []byte, lim *Limits) (consumed int, done
 		d.run(h, b, lim)
 		switch {
 		case d.failed:
+			h.AppendBytes(b[:d.lineRead()])
+			d.handOver(h)
 			return 0, false
 		case d.stage == stageDone:
 			h.AppendBytes(b[:d.pos])
@@ -153,6 +157,7 @@ func (d *Decoder) feed(h *codec.Head, b []byte, lim *Limits) (consumed int, done
 			return consumed + d.finish(h) - before, true
 		}
 		if d.failed {
+			d.handOver(h)
 			break
 		}
 		consumed += len(step)
@@ -220,6 +225,18 @@ func (d *Decoder) finish(h *codec.Head) int {
 	n := d.pos
 	*d = Decoder{}
 	return n
+}
+
+// lineRead is how many bytes of the head method and target take, as far as they
+// were read.
+func (d *Decoder) lineRead() int { return int(max(d.line.Method.To, d.line.Target.To)) }
+
+// handOver tells the head of a refused request what was asked for: the answer
+// depends on the method (RFC 9110 §9.3.2), and the log names the target.
+func (d *Decoder) handOver(h *codec.Head) {
+	if !d.response && !d.trailing {
+		h.SetRequestLine(&codec.RequestLine{Method: d.line.Method, ID: d.line.ID, Target: d.line.Target}, d.minor, 0)
+	}
 }
 
 // plainLength returns the length of a first line that can be sent on as it is.

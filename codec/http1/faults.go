@@ -19,7 +19,8 @@ func newFault(r codec.Reason, detail string) *fault {
 var (
 	errEmptyLines  = newFault(codec.BadRequest, "too many empty lines before the request line")
 	errLineEnd     = newFault(codec.BadRequest, "a line does not end with CRLF")
-	errMethod      = newFault(codec.BadRequest, "the method is not a token of at most 32 bytes")
+	errMethod      = newFault(codec.BadRequest, "the method is not a token")
+	errMethodLong  = newFault(codec.NotImplemented, "the method is longer than any that is known")
 	errConnect     = newFault(codec.NotImplemented, "CONNECT is not served")
 	errTarget      = newFault(codec.BadRequest, "the request target has no known form or bytes that may not stand in it")
 	errEscape      = newFault(codec.BadRequest, "the path has an invalid percent escape")

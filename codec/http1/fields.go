@@ -85,10 +85,21 @@ func (d *Decoder) scanName(w []byte) bool {
 	if i == len(w) {
 		return false
 	}
-	if w[i] != ':' || i == d.mark {
+	colon := i
+	if d.response && i > d.mark {
+		// A server that puts white space there is answered for by the gateway,
+		// which must take it out (RFC 9112 §5.1). In a request it is refused.
+		for colon < len(w) && isOWS(w[colon]) {
+			colon++
+		}
+		if colon == len(w) {
+			return false
+		}
+	}
+	if w[colon] != ':' || i == d.mark {
 		return d.fail(errFieldName)
 	}
-	d.nameTo, d.pos, d.stage = i, i+1, stageValue
+	d.nameTo, d.valueFrom, d.pos, d.stage = i, colon+1, colon+1, stageValue
 	return true
 }
 
@@ -98,14 +109,14 @@ func (d *Decoder) scanValue(h *codec.Head, w []byte) bool {
 	if !ok {
 		return false
 	}
-	from, to := d.nameTo+1, end
+	from, to := d.valueFrom, end
 	for from < to && isOWS(w[from]) {
 		from++
 	}
 	for from < to && isOWS(w[to-1]) {
 		to--
 	}
-	canonical := from == d.nameTo+2 && w[d.nameTo+1] == ' ' && to == end
+	canonical := from == d.nameTo+len(": ") && w[d.nameTo+1] == ' ' && to == end
 	return d.addField(h, w, span(d.mark, d.nameTo), span(from, to), canonical)
 }
 

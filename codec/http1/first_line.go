@@ -14,7 +14,7 @@ func (d *Decoder) scanMethod(w []byte) bool {
 	}
 	d.pos = i
 	if i > maxMethod {
-		return d.fail(errMethod)
+		return d.fail(errMethodLong)
 	}
 	if i == len(w) {
 		return false

@@ -70,7 +70,7 @@ func TestBadFirstLines(t *testing.T) {
 		{"GET\t/ HTTP/1.1", codec.BadRequest},
 		{"GET / HTTP/1.1\x00", codec.BadRequest},
 		{"G@T / HTTP/1.1", codec.BadRequest},
-		{strings.Repeat("M", 33) + " / HTTP/1.1", codec.BadRequest},
+		{strings.Repeat("M", 33) + " / HTTP/1.1", codec.NotImplemented},
 		{"GET / http/1.1", codec.BadRequest},
 		{"GET / HTTP/1,1", codec.BadRequest},
 		{"GET / HTTP/1.", codec.BadRequest},
@@ -338,4 +338,27 @@ func TestAnErrorStaysUntilReset(t *testing.T) {
 	_, done, err := d.Request(h, []byte(get("")), nil)
 	require.NoError(t, err)
 	assert.True(t, done)
+}
+
+func TestRefusedHeadTellsWhatWasAsked(t *testing.T) {
+	for wire, want := range map[string][2]string{
+		"HEAD /a?b HTTP/1.1\r\nHost: a b\r\n\r\n": {"HEAD", "/a?b"},
+		"HEAD /a?b HTTP/9.9\r\n":                  {"HEAD", "/a?b"},
+		"PUT /\x00 HTTP/1.1\r\n":                  {"PUT", ""},
+		"\n\n":                                    {"", ""},
+	} {
+		var h codec.Head
+		for _, step := range []int{1, 3, len(wire)} {
+			var d Decoder
+			_, done, err := d.Request(&h, []byte("GET /before HTTP/1.1\r\nHost: a\r\n\r\n"), nil)
+			require.True(t, done) // and nothing of it may show
+			for b := []byte(wire); len(b) > 0 && err == nil; b = b[min(step, len(b)):] {
+				_, _, err = d.Request(&h, b[:min(step, len(b))], nil)
+			}
+			require.Error(t, err, "%q", wire)
+			assert.Equal(t, want[0], string(h.Method()), "%q", wire)
+			assert.Equal(t, want[1], string(h.Target()), "%q", wire)
+			assert.Zero(t, h.Len())
+		}
+	}
 }

@@ -43,7 +43,7 @@ func TestBadResponses(t *testing.T) {
 		"\r\nHTTP/1.1 200 OK\r\n\r\n", "HTTP/2.0 200 OK\r\n\r\n", "http/1.1 200 OK\r\n\r\n", "HTTP/1.1 20 OK\r\n\r\n",
 		"HTTP/1.1 2000 OK\r\n\r\n", "HTTP/1.1 099 OK\r\n\r\n", "HTTP/1.1 -20 OK\r\n\r\n", "HTTP/1.1  200 OK\r\n\r\n",
 		"HTTP/1.1\t200 OK\r\n\r\n", "HTTP/1.1 200 O\x00K\r\n\r\n", "HTTP/1.1 200 OK\n\n", "HTTP/1.1 200 OK\rX\r\n\r\n",
-		"ICY 200 OK\r\n\r\n", "garbage", "HTTP/1.1 200 OK\r\nX: 1\r\n folded\r\n\r\n", "HTTP/1.1 200 OK\r\nX : 1\r\n\r\n",
+		"ICY 200 OK\r\n\r\n", "garbage", "HTTP/1.1 200 OK\r\nX: 1\r\n folded\r\n\r\n", "HTTP/1.1 200 OK\r\n : 1\r\n\r\n", "HTTP/1.1 200 OK\r\nX y: 1\r\n\r\n",
 		"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n",
 		"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n",
 		"HTTP/1.1 200 OK\r\nContent-Length: 5, 5\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n",
@@ -108,4 +108,17 @@ func TestInterimResponsesComeOneByOne(t *testing.T) {
 		rest = rest[n:]
 	}
 	assert.Empty(t, rest)
+}
+
+// RFC 9112 §5.1: a proxy takes the white space out of a response.
+func TestSpaceBeforeTheColonOfAResponse(t *testing.T) {
+	const wire = "HTTP/1.1 200 OK\r\nX-A : 1\r\nX-B\t :2\r\nContent-Length  : 0\r\n\r\n"
+	o, _ := checkSplits(t, wire, nil, true, codec.GET)
+	require.True(t, o.done, o.detail)
+	h := requireResponse(t, wire, codec.GET)
+	assert.Equal(t, "1", string(h.GetName("X-A")))
+	assert.Equal(t, "2", string(h.GetName("X-B")))
+	assert.Equal(t, codec.FramingLength, h.Framing())
+	assert.Equal(t, "HTTP/1.1 200 OK\r\nX-A: 1\r\nX-B: 2\r\nContent-Length: 0\r\n\r\n",
+		string(AppendResponse(nil, h, ResponseOptions{})))
 }
