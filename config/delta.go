@@ -45,27 +45,40 @@ func serviceNames(doc *Document) []string {
 // withRoutes returns the document as it is after a change of routes. The
 // checksum stays that of the sources.
 func (d *Document) withRoutes(changed []*Route, removed []string) (*Document, error) {
+	at := d.routePlaces()
 	next := *d
 	next.Routes = slices.Clone(d.Routes)
-	index := make(map[string]int, len(next.Routes))
-	for i, r := range next.Routes {
-		index[r.ID] = i
-	}
 	for _, r := range changed {
-		if i, known := index[r.ID]; known {
+		if i, known := at[r.ID]; known {
 			next.Routes[i] = r
 			continue
 		}
-		index[r.ID] = len(next.Routes)
 		next.Routes = append(next.Routes, r)
+		next.places = nil
 	}
 	gone := make(map[string]bool, len(removed))
 	for _, id := range removed {
-		if _, known := index[id]; !known {
+		if _, known := at[id]; !known {
 			return nil, fmt.Errorf("there is no route %q to remove", id)
 		}
 		gone[id] = true
 	}
-	next.Routes = slices.DeleteFunc(next.Routes, func(r *Route) bool { return gone[r.ID] })
+	if len(gone) > 0 {
+		next.Routes = slices.DeleteFunc(next.Routes, func(r *Route) bool { return gone[r.ID] })
+		next.places = nil
+	}
 	return &next, nil
+}
+
+// routePlaces finds routes by id. It is made once, since with 50,000 routes it
+// costs more than a change of one of them, and documents share it while routes
+// are changed in place only.
+func (d *Document) routePlaces() map[string]int {
+	if d.places == nil {
+		d.places = make(map[string]int, len(d.Routes))
+		for i, r := range d.Routes {
+			d.places[r.ID] = i
+		}
+	}
+	return d.places
 }

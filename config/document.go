@@ -35,6 +35,8 @@ type Document struct {
 	files    []File
 	// references tells that values were taken from outside the document.
 	references bool
+	// places is what routePlaces has made, under the pipeline's lock.
+	places map[string]int
 }
 
 // Checksum returns the SHA-256 of the sources as they were written, in

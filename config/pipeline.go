@@ -232,6 +232,7 @@ func (p *Pipeline) Apply(_ context.Context, changed []*Route, removed []string) 
 }
 
 func (p *Pipeline) accept(doc *Document, s *snapshot.Snapshot, diff *Diff) {
+	doc.routePlaces() // so that the first small change need not
 	p.state.Lock()
 	defer p.state.Unlock()
 	p.doc, p.snapshot, p.changedByHand = doc, s, false

@@ -43,6 +43,7 @@ var areas = map[string]area{
 	"sdk/":               {may: []string{"sdk"}},
 	"examples/":          {may: []string{"filters", "sdk", "sdk/"}, tests: []string{"filters/filtertest"}},
 	"bench/":             {may: []string{"bench/"}},
+	"e2e":                {},
 	"docs":               {tests: []string{"config", "control", "filters/"}},
 	"style":              {},
 }
