@@ -1,0 +1,89 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"path/filepath"
+	"regexp"
+	"sync"
+
+	"github.com/corelane/corelane/config"
+	"github.com/corelane/corelane/config/source"
+)
+
+// filesOf returns the source of the configuration that the program was started
+// with: the path itself, and what its config.file.path names besides. That key
+// needs a restart, so it is looked at once.
+func filesOf(path string, log *slog.Logger) config.Source {
+	base := source.NewFile(path, log)
+	more := furtherPath(path)
+	if more == "" || sameFile(path, more) {
+		return base
+	}
+	return &twoFiles{base: base, more: source.NewFile(more, log)}
+}
+
+// mentionsFile spares documents that cannot hold the key a second reading.
+var mentionsFile = regexp.MustCompile(`\bfile\s*:`)
+
+// furtherPath returns config.file.path. A document with mistakes may still tell
+// it, since what it lacks may stand in the other files; what cannot be read at
+// all is reported by whoever loads it.
+func furtherPath(path string) string {
+	files, err := config.ReadPath(path)
+	if err != nil {
+		return ""
+	}
+	mentioned := false
+	for _, f := range files {
+		mentioned = mentioned || mentionsFile.Match(f.Text)
+	}
+	if !mentioned {
+		return ""
+	}
+	doc, _ := config.Parse(files...)
+	if doc == nil {
+		return ""
+	}
+	return doc.Config.File.Path
+}
+
+func sameFile(a, b string) bool {
+	absA, errA := filepath.Abs(a)
+	absB, errB := filepath.Abs(b)
+	return errA == nil && errB == nil && absA == absB
+}
+
+// twoFiles is a source of two paths, read as one configuration. Any goroutine
+// may call its methods.
+type twoFiles struct{ base, more *source.File }
+
+var _ config.Source = (*twoFiles)(nil)
+
+// Name implements config.Source.
+func (s *twoFiles) Name() string { return s.base.Name() + " and " + s.more.Name() }
+
+// Fetch implements config.Source.
+func (s *twoFiles) Fetch(ctx context.Context) ([]config.File, error) {
+	base, err := s.base.Fetch(ctx)
+	if err != nil {
+		return nil, err
+	}
+	more, err := s.more.Fetch(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return append(base, more...), nil
+}
+
+// Watch implements config.Source.
+func (s *twoFiles) Watch(ctx context.Context, changed func()) error {
+	var both sync.WaitGroup
+	var errs [2]error
+	for i, one := range []*source.File{s.base, s.more} {
+		both.Go(func() { errs[i] = one.Watch(ctx, changed) })
+	}
+	both.Wait()
+	return errors.Join(errs[:]...)
+}
