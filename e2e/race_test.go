@@ -1,0 +1,6 @@
+//go:build race
+
+package e2e_test
+
+// Under the race detector the program is built with it as well.
+func init() { buildFlags = append(buildFlags, "-race") }
