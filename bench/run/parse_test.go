@@ -1,0 +1,146 @@
+package main
+
+import (
+	"bytes"
+	"math"
+	"os"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+func TestOptions(t *testing.T) {
+	o, err := parseOptions([]string{"-rivals", "nginx,haproxy", "-connections", "8, 2", "-corelane", "/somewhere/else/corelane", "-out", "/private"})
+	require.NoError(t, err)
+	assert.Equal(t, []int{8, 2}, o.connections)
+	assert.Equal(t, 15, o.rounds)
+	assert.Equal(t, "go run ./bench/run -connections=8, 2 -corelane=corelane -rivals=nginx,haproxy", o.command)
+	assert.Greater(t, o.bound(), 15*time.Minute/10)
+
+	for _, args := range [][]string{
+		{"-mode", "fast"},
+		{"-rounds", "0"},
+		{"-duration", "1500ms"},
+		{"-connections", "0"},
+		{"-size", "x"},
+		{"-rivals", "apache"},
+	} {
+		_, err := parseOptions(args)
+		assert.Error(t, err, "%v", args)
+	}
+}
+
+func TestParseStat(t *testing.T) {
+	stat, err := parseStat([]byte("12 (a (b) c) S 7 12 12 0 -1 4194560 1 2 3 4 150 50 0 0 20 0 1"))
+	require.NoError(t, err)
+	assert.Equal(t, procStat{parent: 7, cpu: 2 * time.Second}, stat)
+	_, err = parseStat([]byte("12 short"))
+	assert.Error(t, err)
+}
+
+func TestOwnFamily(t *testing.T) {
+	members, err := family(os.Getpid())
+	require.NoError(t, err)
+	assert.Contains(t, members, os.Getpid())
+	peak, err := peakMemory(os.Getpid())
+	require.NoError(t, err)
+	assert.Positive(t, peak)
+	_, err = family(-1)
+	assert.Error(t, err)
+}
+
+func TestParseReport(t *testing.T) {
+	r, err := parseReport([]byte("Running 1s test\nREPORT {\"requests\":10,\"seconds\":2,\"p50\":1.5,\"failures\":1}\nend\n"))
+	require.NoError(t, err)
+	assert.Equal(t, report{Requests: 10, Seconds: 2, P50: 1.5, Failures: 1}, r)
+	for _, bad := range []string{"", "REPORT {", `REPORT {"requests":0,"seconds":2}`} {
+		_, err := parseReport([]byte(bad))
+		assert.Error(t, err, bad)
+	}
+}
+
+func TestParseTrace(t *testing.T) {
+	table := `% time     seconds  usecs/call     calls    errors syscall
+------ ----------- ----------- --------- --------- ----------------
+ 60.00    0.300000           3     20000        10 read
+ 40.00    0.200000           2     20100           write
+  0.00    0.000001           1         1           futex
+------ ----------- ----------- --------- --------- ----------------
+100.00    0.500001           2     40101        10 total
+`
+	calls := parseTrace(table)
+	assert.Equal(t, map[string]int{"read": 20000, "write": 20100, "futex": 1}, calls)
+	total, text := describeCalls(perRequest(calls, 10000))
+	assert.Equal(t, "4.01", total)
+	assert.Equal(t, "write 2.01, read 2.00", text)
+	total, _ = describeCalls(nil)
+	assert.Equal(t, "–", total)
+}
+
+func TestSpread(t *testing.T) {
+	assert.Equal(t, spread{Q1: 2, Median: 3, Q3: 4}, spreadOf([]float64{5, 1, 4, 2, 3}))
+	assert.Equal(t, spread{Q1: 1.25, Median: 1.5, Q3: 1.75}, spreadOf([]float64{2, 1, math.NaN()}))
+	assert.Zero(t, spreadOf(nil))
+}
+
+func TestRatiosAreTakenWithinARound(t *testing.T) {
+	rounds := []map[string]sample{
+		{"a": {CPU: 10}, "nginx": {CPU: 20}},
+		{"a": {CPU: 40}, "nginx": {CPU: 80}},
+		{"a": {CPU: 40}, "nginx": {CPU: 0}},
+	}
+	assert.Equal(t, spread{0.5, 0.5, 0.5}, spreadOf(ratios(rounds, "a", "nginx", metrics[0])))
+}
+
+func TestRotated(t *testing.T) {
+	list := []string{"a", "b", "c"}
+	assert.Equal(t, list, rotated(list, 0))
+	assert.Equal(t, []string{"c", "a", "b"}, rotated(list, 2))
+	assert.Equal(t, []string{"b", "c", "a"}, rotated(list, 4))
+}
+
+func TestPage(t *testing.T) {
+	r := &result{
+		Command: "go run ./bench/run", Mode: modeLatency, Order: []string{"corelane", "nginx"},
+		Proxies: map[string]about{"corelane": {Version: "v1", PeakKiB: 2048, Syscalls: map[string]float64{"read": 2}}, "nginx": {Note: "no strace"}},
+		Cells: []cellResult{{
+			cell: cell{Size: 128, Connections: 64}, AskedRate: 700,
+			Rounds: []map[string]sample{{"corelane": {Rate: 100, CPU: 7, P50: 5, P99: 9, Failures: 2}, "nginx": {Rate: 100, CPU: 10, P50: 10, P99: 10}}},
+		}},
+	}
+	r.summarise()
+	var page bytes.Buffer
+	writePage(&page, r)
+	for _, want := range []string{
+		"## 128 B, 64 connections, 1 rounds, 700 requests/s asked",
+		"| corelane | 100 | 5 | 9 | 7.00 | 2 |",
+		"| corelane | 0.70 [0.70–0.70] | 1.00 [1.00–1.00] | 0.50 [0.50–0.50] | 0.90 [0.90–0.90] |",
+		"| corelane | v1 | 2.0 | 2.00 | read 2.00 |",
+		"| nginx |  | 0.0 | – | no strace |",
+	} {
+		assert.Contains(t, page.String(), want)
+	}
+}
+
+func TestMachineText(t *testing.T) {
+	assert.Equal(t, "23.5 GiB", gibibytes("24689012 kB"))
+	assert.NotEmpty(t, procField("/proc/cpuinfo", "processor"))
+	assert.Empty(t, procField("/does/not/exist", "x"))
+}
+
+func TestFindVersion(t *testing.T) {
+	for text, want := range map[string]string{
+		"nginx version: nginx/1.22.1\n":                "1.22.1",
+		"HAProxy version 2.6.12-1+deb12u4 2025/05/15":  "2.6.12-1+deb12u4",
+		"corelane version v0.3.0-4-gabcdef (go1.26.8)": "v0.3.0-4-gabcdef",
+		"e665a88-dirty\n":                              "e665a88-dirty",
+		"unknown command":                              "",
+	} {
+		assert.Equal(t, want, findVersion(text))
+	}
+}

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// tick is the unit of the times in /proc/PID/stat: USER_HZ, 100 a second on
+// every Linux that Go runs on.
+const tick = 10 * time.Millisecond
+
+// procStat is the part of /proc/PID/stat that counts here.
+type procStat struct {
+	parent int
+	cpu    time.Duration // user and system, all threads, also ended ones
+}
+
+func parseStat(b []byte) (procStat, error) {
+	// The program's name stands in parentheses and may hold anything.
+	_, rest, ok := cutLast(b, ')')
+	fields := strings.Fields(string(rest))
+	if !ok || len(fields) < 13 {
+		return procStat{}, errors.New("bad /proc/PID/stat")
+	}
+	// state ppid pgrp session tty tpgid flags minflt cminflt majflt cmajflt utime stime
+	parent, err1 := strconv.Atoi(fields[1])
+	user, err2 := strconv.ParseInt(fields[11], 10, 64)
+	system, err3 := strconv.ParseInt(fields[12], 10, 64)
+	return procStat{parent: parent, cpu: time.Duration(user+system) * tick}, errors.Join(err1, err2, err3)
+}
+
+func cutLast(b []byte, sep byte) (before, after []byte, ok bool) {
+	i := bytes.LastIndexByte(b, sep)
+	if i < 0 {
+		return nil, nil, false
+	}
+	return b[:i], b[i+1:], true
+}
+
+// family lists a process and its children, which for nginx are the workers.
+func family(pid int) (map[int]procStat, error) {
+	entries, err := filepath.Glob("/proc/[0-9]*/stat")
+	if err != nil {
+		return nil, err
+	}
+	members := map[int]procStat{}
+	for _, entry := range entries {
+		b, err := os.ReadFile(entry)
+		if err != nil {
+			continue // ended since
+		}
+		stat, err := parseStat(b)
+		if err != nil {
+			return nil, err
+		}
+		id, _ := strconv.Atoi(filepath.Base(filepath.Dir(entry)))
+		if id == pid || stat.parent == pid {
+			members[id] = stat
+		}
+	}
+	if _, ok := members[pid]; !ok {
+		return nil, fmt.Errorf("process %d is gone", pid)
+	}
+	return members, nil
+}
+
+// cpuTime is what a process and its children have used.
+func cpuTime(pid int) (time.Duration, error) {
+	members, err := family(pid)
+	if err != nil {
+		return 0, err
+	}
+	var sum time.Duration
+	for _, stat := range members {
+		sum += stat.cpu
+	}
+	return sum, nil
+}
+
+// peakMemory is the sum of the largest resident sizes of a process and its
+// children, in KiB. Pages that they share count in each.
+func peakMemory(pid int) (int, error) {
+	members, err := family(pid)
+	if err != nil {
+		return 0, err
+	}
+	sum := 0
+	for id := range members {
+		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", id))
+		if err != nil {
+			return 0, err
+		}
+		sum += parseHWM(b)
+	}
+	return sum, nil
+}
+
+// parseHWM finds "VmHWM:   1234 kB".
+func parseHWM(status []byte) int {
+	for _, line := range strings.Split(string(status), "\n") {
+		if value, ok := strings.CutPrefix(line, "VmHWM:"); ok {
+			n, _ := strconv.Atoi(strings.Fields(value)[0])
+			return n
+		}
+	}
+	return 0
+}

@@ -1,0 +1,180 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// bases are the proxies that the others are compared with.
+var bases = []string{"nginx", "nginx-large", "haproxy", "haproxy-large"}
+
+// result is everything a run found, as it is written in JSON.
+type result struct {
+	Time    time.Time        `json:"time"`
+	Command string           `json:"command"`
+	Mode    string           `json:"mode"`
+	Log     bool             `json:"access_logs"`
+	Seconds float64          `json:"slice_seconds"`
+	Machine machine          `json:"machine"`
+	Order   []string         `json:"order"`
+	Proxies map[string]about `json:"proxies"`
+	Cells   []cellResult     `json:"cells"`
+}
+
+// about is what is known of a proxy besides the rounds.
+type about struct {
+	Version  string             `json:"version,omitempty"`
+	PeakKiB  int                `json:"peak_kib"`
+	Syscalls map[string]float64 `json:"syscalls_per_request,omitempty"`
+	Note     string             `json:"note,omitempty"`
+}
+
+// cellResult is one load and its rounds; the summaries are filled in at the end.
+type cellResult struct {
+	cell
+	AskedRate float64             `json:"asked_rate,omitempty"`
+	Rounds    []map[string]sample `json:"rounds"`
+	// Medians is proxy → metric, Ratios is proxy → base → metric.
+	Medians map[string]map[string]spread            `json:"medians"`
+	Ratios  map[string]map[string]map[string]spread `json:"ratios"`
+}
+
+// machine says where a run was made, without naming the host.
+type machine struct {
+	CPU    string `json:"cpu"`
+	CPUs   int    `json:"cpus"`
+	Memory string `json:"memory"`
+	Kernel string `json:"kernel"`
+	System string `json:"system"`
+	Go     string `json:"go"`
+	Wrk    string `json:"wrk,omitempty"`
+	Pinned string `json:"pinned"`
+}
+
+func newResult(ctx context.Context, s *session) *result {
+	r := &result{
+		Time: time.Now().UTC().Truncate(time.Second), Command: s.o.command, Mode: s.o.mode, Log: s.o.log,
+		Seconds: s.o.duration.Seconds(), Machine: thisMachine(s.o), Order: s.o.rivals, Proxies: map[string]about{},
+	}
+	out, _ := pinned(ctx, -1, "wrk", "--version").CombinedOutput()
+	r.Machine.Wrk = versionPattern.FindString(string(out))
+	for _, c := range s.contenders {
+		r.Proxies[c.name] = about{Version: c.rival.tellVersion(ctx, c.place.binary)}
+	}
+	return r
+}
+
+func thisMachine(o *options) machine {
+	return machine{
+		CPU:    procField("/proc/cpuinfo", "model name"),
+		CPUs:   runtime.NumCPU(),
+		Memory: gibibytes(procField("/proc/meminfo", "MemTotal")),
+		Kernel: strings.TrimSpace(readString("/proc/sys/kernel/osrelease")),
+		System: strings.Trim(procField("/etc/os-release", "PRETTY_NAME"), `"`),
+		Go:     runtime.Version() + " " + runtime.GOARCH,
+		Pinned: fmt.Sprintf("proxy on CPU %d, origin on CPU %d, load on CPU %d", o.proxyCPU, o.originCPU, o.loadCPU),
+	}
+}
+
+// procField finds "name : value" or "NAME=value".
+func procField(path, name string) string {
+	for _, line := range strings.Split(readString(path), "\n") {
+		if rest, ok := strings.CutPrefix(line, name); ok {
+			return strings.TrimSpace(strings.TrimLeft(rest, " \t:="))
+		}
+	}
+	return ""
+}
+
+func readString(path string) string {
+	b, _ := os.ReadFile(path)
+	return string(b)
+}
+
+// gibibytes turns "24689012 kB" into "23.5 GiB".
+func gibibytes(s string) string {
+	kib, err := strconv.ParseFloat(strings.TrimSuffix(s, " kB"), 64)
+	if err != nil {
+		return s
+	}
+	return fmt.Sprintf("%.1f GiB", kib/(1<<20))
+}
+
+// summarise fills the medians and the ratios of every cell.
+func (r *result) summarise() {
+	for i := range r.Cells {
+		c := &r.Cells[i]
+		c.Medians, c.Ratios = map[string]map[string]spread{}, map[string]map[string]map[string]spread{}
+		for _, name := range r.Order {
+			c.Medians[name] = map[string]spread{}
+			c.Ratios[name] = map[string]map[string]spread{}
+			for _, m := range metrics {
+				c.Medians[name][m.name] = spreadOf(values(c.Rounds, name, m))
+			}
+			for _, base := range r.bases() {
+				c.Ratios[name][base] = map[string]spread{}
+				for _, m := range metrics {
+					c.Ratios[name][base][m.name] = spreadOf(ratios(c.Rounds, name, base, m))
+				}
+			}
+		}
+	}
+}
+
+// bases are those that took part, unless there is nothing to compare.
+func (r *result) bases() []string {
+	if len(r.Order) < 2 {
+		return nil
+	}
+	var list []string
+	for _, base := range bases {
+		if slices.Contains(r.Order, base) {
+			list = append(list, base)
+		}
+	}
+	return list
+}
+
+// failures counts failed requests of one proxy in a cell.
+func (c *cellResult) failures(name string) int {
+	sum := 0
+	for _, round := range c.Rounds {
+		sum += round[name].Failures
+	}
+	return sum
+}
+
+// publish prints the tables and writes both files of the result.
+func publish(o *options, r *result) error {
+	r.summarise()
+	var page bytes.Buffer
+	writePage(&page, r)
+	_, _ = os.Stdout.Write(page.Bytes())
+	if o.out == "" {
+		return nil
+	}
+	data, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	dir := o.path(o.out)
+	name := r.Time.Format("2006-01-02-150405") + "-" + r.Mode
+	if r.Log {
+		name += "-log"
+	}
+	return errors.Join(
+		os.MkdirAll(dir, 0o755),
+		os.WriteFile(filepath.Join(dir, name+".json"), append(data, '\n'), 0o644),
+		os.WriteFile(filepath.Join(dir, name+".md"), page.Bytes(), 0o644),
+	)
+}
