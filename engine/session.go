@@ -62,6 +62,7 @@ type Session struct {
 	// Owned by the loop.
 	state     sessionState
 	x         *Exchange
+	snap      *snapshot.Snapshot
 	lis       *snapshot.Listener
 	head      http1.Decoder
 	body      http1.Body
@@ -98,6 +99,10 @@ func newSession(w *worker, c *reactor.Conn, listener string) *Session {
 // refresh takes the listener's policy of the current generation.
 func (s *Session) refresh() *snapshot.Snapshot {
 	snap := s.w.server.current.Load()
+	if snap == s.snap {
+		return snap
+	}
+	s.snap = snap
 	if lis := snap.Listeners[s.listener]; lis != nil && lis != s.lis {
 		s.lis = lis
 		s.limits = http1.Limits{RequestLine: lis.RequestLine, Headers: lis.Headers, HeaderCount: lis.HeaderCount}

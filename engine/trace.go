@@ -85,10 +85,19 @@ func hexValue(c byte) byte {
 	return c - '0'
 }
 
+// hexPairs are the two digits of every byte.
+var hexPairs = func() (pairs [256][2]byte) {
+	for i := range pairs {
+		pairs[i] = [2]byte{hexDigits[i>>4], hexDigits[i&15]}
+	}
+	return pairs
+}()
+
 // appendHex64 appends 16 hexadecimal digits.
 func appendHex64(b []byte, v uint64) []byte {
-	for shift := 60; shift >= 0; shift -= 4 {
-		b = append(b, hexDigits[v>>shift&15])
+	for shift := 56; shift >= 0; shift -= 8 {
+		pair := &hexPairs[v>>shift&255]
+		b = append(b, pair[0], pair[1])
 	}
 	return b
 }

@@ -74,8 +74,9 @@ type Conn struct {
 	fault    error // the socket is broken; what can still be read is read first
 
 	// input and output
-	kept         chain // delivered but not consumed
-	out          chain // to be sent
+	kept         chain  // delivered but not consumed
+	out          chain  // to be sent
+	parked       []byte // to be sent before that, when the batch of events is over
 	writeTimeout int64
 	timer        Timer
 	bytesIn      uint64
@@ -227,6 +228,7 @@ func (c *Conn) broken(err error) {
 	if c.fault == nil {
 		c.fault = err
 	}
+	c.parked = nil
 	c.out.clear(c.loop)
 	c.loop.Disarm(&c.timer)
 	if c.phase > phaseOpen {

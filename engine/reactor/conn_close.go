@@ -12,6 +12,7 @@ func (c *Conn) CloseWrite() {
 		return
 	}
 	c.Flush()
+	c.sendParked()
 	c.fin = finWanted
 	if c.out.size == 0 && c.phase == phaseOpen && c.fault == nil {
 		c.sendFIN()
@@ -32,6 +33,7 @@ func (c *Conn) Linger(total int64) {
 	if c.phase > phaseOpen {
 		return
 	}
+	c.sendParked()
 	c.loop.flush() // also what points into the blocks that are given back below
 	if c.phase == phaseConnecting || c.fault != nil {
 		c.doom()
@@ -101,6 +103,7 @@ func (c *Conn) doom() {
 	}
 	l := c.loop
 	c.phase = phaseDoomed
+	c.parked = nil
 	l.gather.drop(c)
 	l.doomed = append(l.doomed, c)
 	l.Forget(&c.timer)

@@ -42,7 +42,7 @@ func (c *Conn) Commit(b []byte) {
 }
 
 // Write queues b by reference: it must stay unchanged until the flush, which comes at the end of the
-// callback, before the loop reads again, or when another Conn of the loop is written to. Of a slice of
+// callback (small writes are copied then, and sent with those of the batch of events), before the loop reads again, or when another Conn of the loop is written to. Of a slice of
 // OnData's b the bytes in front of it may be overwritten by then. Writing to a Conn that was closed, or
 // whose sending side was, does nothing.
 func (c *Conn) Write(b []byte) {
@@ -64,13 +64,14 @@ func (c *Conn) canWrite() bool { return c.phase <= phaseOpen && c.fin == finNone
 // Flush sends now what was written. It fails silently; OnClose comes after the callback.
 func (c *Conn) Flush() {
 	c.loop.assertLoop()
+	c.sendParked()
 	if c.loop.gather.conn == c {
 		c.loop.flush()
 	}
 }
 
 // Queued is the number of bytes written that the kernel has not taken yet.
-func (c *Conn) Queued() int { return c.out.size + c.gathered() }
+func (c *Conn) Queued() int { return len(c.parked) + c.out.size + c.gathered() }
 
 func (c *Conn) gathered() int {
 	if c.loop.gather.conn == c {
@@ -226,6 +227,9 @@ func (c *Conn) tellDrain() {
 
 // tellEmpty keeps the promise of NotifyEmpty for a queue that was empty all along.
 func (c *Conn) tellEmpty() {
+	if c.notify {
+		c.sendParked()
+	}
 	if c.notify && c.out.size == 0 && c.phase == phaseOpen {
 		c.notify = false
 		c.handler.OnDrain(c)

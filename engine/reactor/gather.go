@@ -83,6 +83,7 @@ func (l *Loop) flush() {
 		return
 	}
 	if g.n > 0 {
+		g.conn.sendParked()
 		g.conn.send(l.prepended(g))
 	}
 	g.reset()

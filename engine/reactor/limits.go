@@ -14,6 +14,7 @@ const (
 	readHeadroom    = 8 << 10                  // room for a head in front of a body in the read buffer
 	scratchSize     = 32 << 10                 // staged bytes of one gather list
 	scratchMin      = 8 << 10                  // Stage offers at least this much
+	parkLimit       = 2 << 10                  // the largest write that is parked, see park.go
 	smallWrite      = 512                      // below this, joining the scratch is cheaper than a vector entry
 	defaultReadSize = 16 << 10
 	defaultHigh     = 256 << 10
@@ -31,14 +32,20 @@ const (
 
 const (
 	maxPieces = 64  // entries of one writev
+	maxParked = 32  // connections whose writes wait for the end of the batch: about 0.2 ms of work
 	maxEvents = 512 // events of one epoll_wait
 
 	decayTicks = 10 // ticks of disuse until free memory is given back
 )
 
+// rawWait is the longest wait that keeps the processor, see epollPoller. It is longer than the kernel's
+// tick on purpose: a shorter one is the next thing due on its CPU, so each wait would program the timer
+// hardware and take that back, which measured an eighth of the processor time of a proxy with 4
+// connections on a virtual machine (1 ms against 10 ms; 40 ms is no better).
+const rawWait = 10 * time.Millisecond
+
 const (
 	tickEvery     = int64(time.Second)
-	rawWait       = time.Millisecond // longest wait that keeps the processor, see epollPoller
 	backoffFirst  = int64(10 * time.Millisecond)
 	backoffLimit  = int64(time.Second)
 	closeTimeout  = int64(30 * time.Second) // for Close with queued bytes on a Conn without a write timeout

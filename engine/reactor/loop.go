@@ -61,6 +61,7 @@ type Loop struct {
 	later     connList // over their budget: to be served in the next turn
 	doomed    []*Conn  // to be closed at the end of the turn
 	gather    gather
+	lot       lot
 	readBuf   []byte
 	pieces    [][]byte
 	vector    vector
@@ -96,6 +97,7 @@ func NewLoop(o Options) (*Loop, error) {
 		readBuf: make([]byte, readHeadroom+ReadBuffer),
 		pieces:  make([][]byte, 0, maxPieces),
 	}
+	l.lot = newLot()
 	l.gather.scratch = make([]byte, 0, scratchSize)
 	l.wallShift = wallOffset()
 	l.wheel.current = l.now >> tickShift
@@ -144,6 +146,7 @@ func (l *Loop) shutdown() error {
 	l.stopped.Store(true)
 	l.ended = true
 	l.beginTurn()
+	l.lot.open = false
 	for len(l.acceptors) > 0 {
 		l.acceptors[0].close()
 	}

@@ -10,9 +10,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// epollPoller waits twice. The first wait is at most a millisecond and is a RawSyscall: the Go
-// scheduler does not notice it, so a loop with work costs no hand-over of its processor. Only when it
-// came back empty does the second one, a Syscall, give the processor away until there is work.
+// epollPoller waits twice. The first wait is at most rawWait and is a RawSyscall: the Go scheduler does
+// not notice it, so a loop with work costs no hand-over of its processor. Only when it came back empty
+// does the second one, a Syscall, give the processor away until there is work. A signal ends either, so
+// the collector need not wait for them.
 type epollPoller struct {
 	fd     int
 	wakeFD int
@@ -78,18 +79,25 @@ func (p *epollPoller) wait(d time.Duration) (int, error) {
 	if n, err := p.spin(d); n != 0 || err != nil {
 		return n, err
 	}
-	n, err := p.poll(1)
-	if n != 0 || err != nil {
-		return n, ignoreEINTR(err)
+	short := d > 0 && d <= rawWait
+	first := rawWait
+	if short {
+		first = d
 	}
+	n, err := p.poll(millis(first))
 	switch {
+	case n != 0 || err != nil:
+		return n, ignoreEINTR(err)
+	case short:
+		return 0, nil
 	case d < 0:
 		return p.block(-1)
-	case d <= rawWait:
-		return 0, nil
 	}
-	return p.block(int((d - rawWait + time.Millisecond - 1) / time.Millisecond))
+	return p.block(millis(d - rawWait))
 }
+
+// millis rounds up, for a timer must not fire early.
+func millis(d time.Duration) int { return int((d + time.Millisecond - 1) / time.Millisecond) }
 
 // spin polls without waiting for as long as the owner of the machine asked for.
 func (p *epollPoller) spin(d time.Duration) (int, error) {

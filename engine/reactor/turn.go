@@ -51,6 +51,7 @@ func (q *deferredQueue) pop() *Deferred {
 // beginTurn reads the clock, once for everything that the turn does.
 func (l *Loop) beginTurn() {
 	l.inTurn = true
+	l.lot.open = true
 	l.turn++
 	l.ran = 0
 	l.now = Monotonic()
@@ -82,6 +83,8 @@ func (l *Loop) onTurn() time.Duration {
 	if !l.inTurn {
 		l.beginTurn()
 	}
+	l.lot.open = false
+	l.unpark()
 	l.later.moveTo(&l.ready)
 	l.settle()
 	l.runTimers()
@@ -155,7 +158,7 @@ func (l *Loop) settleSome() (again bool) {
 	defer l.rescue()
 	again = true
 	for {
-		l.flush()
+		l.park()
 		if d := l.popDeferred(); d != nil {
 			d.Run(l.now)
 			continue
