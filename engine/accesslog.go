@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"net/netip"
 	"strconv"
 	"unicode/utf8"
 
@@ -19,15 +18,15 @@ const (
 // fields are documented in docs/operations.md.
 func (x *Exchange) logRecord(b []byte, now int64) []byte {
 	b = append(b, `{"timestamp":"`...)
-	b = appendRFC3339(b, x.w.wall(now))
+	b = x.w.appendTimestamp(b, x.w.wall(now))
 	b = append(b, `","node":`...)
 	b = append(b, x.w.nodeJSON...)
 	b = append(b, `,"trace_id":"`...)
 	b = append(b, x.TraceID[:]...)
 	b = append(b, `","client":"`...)
-	b = appendAddr(b, x.Client)
+	b = x.appendClient(b)
 	b = append(b, `","route":`...)
-	b = appendJSON(b, []byte(x.routeID()), maxLoggedPath)
+	b = appendJSON(b, x.routeID(), maxLoggedPath)
 	b = append(b, `,"method":`...)
 	b = appendJSON(b, x.req.Method(), maxLoggedMethod)
 	b = append(b, `,"host":`...)
@@ -35,13 +34,13 @@ func (x *Exchange) logRecord(b []byte, now int64) []byte {
 	b = append(b, `,"path":`...)
 	b = appendJSON(b, x.receivedPath(), maxLoggedPath)
 	b = append(b, `,"endpoint":`...)
-	b = appendJSON(b, []byte(x.Endpoint), maxLoggedHost)
+	b = appendJSON(b, x.Endpoint, maxLoggedHost)
 	b = append(b, `,"status":`...)
 	b = strconv.AppendInt(b, int64(x.status), 10)
 	b = append(b, `,"reason":"`...)
 	b = append(b, x.Reason.String()...)
 	b = append(b, `","cost_ms":`...)
-	b = strconv.AppendFloat(b, float64((now-x.AcceptedAt)/1000)/1000, 'f', 3, 64)
+	b = appendMillis(b, now-x.AcceptedAt)
 	b = append(b, `,"bytes_in":`...)
 	b = strconv.AppendInt(b, x.bytesIn, 10)
 	b = append(b, `,"bytes_out":`...)
@@ -51,6 +50,27 @@ func (x *Exchange) logRecord(b []byte, now int64) []byte {
 	b = append(b, `,"generation":`...)
 	b = strconv.AppendUint(b, x.generation(), 10)
 	return append(b, "}\n"...)
+}
+
+// appendMillis appends nanoseconds as milliseconds with three digits behind the
+// point.
+func appendMillis(b []byte, nanos int64) []byte {
+	micros := max(nanos, 0) / 1000
+	b = strconv.AppendInt(b, micros/1000, 10)
+	b = append(b, '.')
+	return appendPadded(b, int(micros%1000), 3)
+}
+
+// appendClient appends the client's address; that of the peer is at hand as
+// text.
+func (x *Exchange) appendClient(b []byte) []byte {
+	switch {
+	case !x.Client.IsValid():
+		return b
+	case x.peerText != nil && x.Client == x.Peer.Addr():
+		return append(b, x.peerText...)
+	}
+	return x.Client.AppendTo(b)
 }
 
 // receivedPath is the path as the client sent it, without the query: queries
@@ -65,22 +85,34 @@ func (x *Exchange) receivedPath() []byte {
 	return t
 }
 
-func appendAddr(b []byte, a netip.Addr) []byte {
-	if !a.IsValid() {
-		return b
-	}
-	return a.AppendTo(b)
-}
-
 const hexDigits = "0123456789abcdef"
 
-// appendJSON appends s, cut to max bytes, as a JSON string. Bytes that are not
+// appendJSON appends s, cut to limit bytes, as a JSON string. Bytes that are not
 // UTF-8 are written as U+FFFD.
-func appendJSON(b, s []byte, limit int) []byte {
+func appendJSON[T ~string | ~[]byte](b []byte, s T, limit int) []byte {
 	if len(s) > limit {
 		s = s[:limit]
 	}
 	b = append(b, '"')
+	for i := 0; i < len(s); i++ {
+		if !plainJSON[s[i]] {
+			return appendEscaped(append(b, s[:i]...), []byte(s[i:]))
+		}
+	}
+	return append(append(b, s...), '"')
+}
+
+// plainJSON are the bytes that stand for themselves in a JSON string.
+var plainJSON = func() (plain [256]bool) {
+	for c := 0x20; c < 0x7f; c++ {
+		plain[c] = c != '"' && c != '\\'
+	}
+	return plain
+}()
+
+// appendEscaped appends the rest of a string that needs a second look, and the
+// quote behind it.
+func appendEscaped(b, s []byte) []byte {
 	for i := 0; i < len(s); {
 		c := s[i]
 		switch {
@@ -99,6 +131,16 @@ func appendJSON(b, s []byte, limit int) []byte {
 		i++
 	}
 	return append(b, '"')
+}
+
+// appendTimestamp is appendRFC3339 with the second made once.
+func (w *worker) appendTimestamp(b []byte, wall int64) []byte {
+	if sec := wall / 1e9; sec != w.stampSec || w.stamp == nil {
+		w.stampSec = sec
+		w.stamp = appendRFC3339(w.stamp[:0], sec*1e9)
+	}
+	b = append(b, w.stamp[:len(w.stamp)-len("000Z")]...)
+	return append(appendPadded(b, int(wall/1e6%1000), 3), 'Z')
 }
 
 // appendRFC3339 appends unix nanoseconds as UTC with milliseconds.
@@ -157,7 +199,7 @@ func appendError(b []byte, reason codec.Reason, message string, traceID []byte) 
 	b = append(b, `{"error":"`...)
 	b = append(b, reason.String()...)
 	b = append(b, `","message":`...)
-	b = appendJSON(b, []byte(message), maxLoggedPath)
+	b = appendJSON(b, message, maxLoggedPath)
 	b = append(b, `,"trace_id":"`...)
 	b = append(b, traceID...)
 	return append(b, "\"}\n"...)

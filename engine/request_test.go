@@ -15,11 +15,16 @@ import (
 func exchangeFor(t *testing.T, request string) *Exchange {
 	t.Helper()
 	x := new(Exchange)
+	decode(t, &x.req, request)
+	return x
+}
+
+func decode(t testing.TB, h *codec.Head, request string) {
+	t.Helper()
 	var d http1.Decoder
-	_, done, err := d.Request(&x.req, []byte(request), &http1.Limits{})
+	_, done, err := d.Request(h, []byte(request), &http1.Limits{})
 	require.NoError(t, err)
 	require.True(t, done)
-	return x
 }
 
 func TestAttributes(t *testing.T) {

@@ -39,6 +39,8 @@ type worker struct {
 	draining  bool
 	dateText  []byte
 	dateSec   int64
+	stamp     []byte // a log timestamp of the second stampSec
+	stampSec  int64
 	pathBuf   []byte
 	hostBuf   []byte
 	scratch   []byte
@@ -55,7 +57,7 @@ func newWorker(s *Server, id int, loop *reactor.Loop, seed [32]byte) *worker {
 	w := &worker{
 		server: s, loop: loop, id: id, ring: NewRing(), stats: new(Stats),
 		random:   rand.NewChaCha8(seed),
-		nodeJSON: appendJSON(nil, []byte(s.options.Node), maxLoggedHost),
+		nodeJSON: appendJSON(nil, s.options.Node, maxLoggedHost),
 		scratch:  make([]byte, 0, 4<<10),
 		pathBuf:  make([]byte, 0, 16<<10),
 		hostBuf:  make([]byte, 0, maxLoggedHost+1),
