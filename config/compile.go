@@ -17,11 +17,33 @@ import (
 type Compiler struct {
 	registry *pool.Registry
 	seed     uint64
+	// series are the places in the counters of routes that are gone, by id, for
+	// the day when they come back. There are no more than snapshot.MaxSeries.
+	series map[string]*snapshot.Series
 }
 
 // NewCompiler returns a compiler whose endpoints live in the registry.
 func NewCompiler(registry *pool.Registry) *Compiler {
-	return &Compiler{registry: registry, seed: maphash.String(maphash.MakeSeed(), "routes")}
+	return &Compiler{
+		registry: registry,
+		seed:     maphash.String(maphash.MakeSeed(), "routes"),
+		series:   make(map[string]*snapshot.Series),
+	}
+}
+
+// retire remembers the place of a route that is going.
+func (c *Compiler) retire(r *snapshot.Route) {
+	if r.Series != nil && r.Series.Placed() {
+		c.series[r.Series.ID()] = r.Series
+	}
+}
+
+// seriesOf returns the series of a route that is new, or back.
+func (c *Compiler) seriesOf(id string) *snapshot.Series {
+	if s := c.series[id]; s != nil {
+		return s
+	}
+	return snapshot.NewSeries(id)
 }
 
 // Compile makes the generation after prev, which is nil for the first. What
@@ -138,8 +160,9 @@ func (b *build) removals() []route.Change[*snapshot.Route] {
 		here[r.ID] = true
 	}
 	var changes []route.Change[*snapshot.Route]
-	for spec := range b.prev.Routes.All() {
+	for spec, gone := range b.prev.Routes.All() {
 		if !here[spec.ID] {
+			b.compiler.retire(gone)
 			b.diff.Routes.Removed = append(b.diff.Routes.Removed, spec.ID)
 			changes = append(changes, route.Change[*snapshot.Route]{ID: spec.ID})
 		}
@@ -164,9 +187,11 @@ func (b *build) delta(changed []*Route, removed []string) (*snapshot.Snapshot, e
 		changes = append(changes, change)
 	}
 	for _, id := range removed {
-		if _, _, known := b.prev.Routes.Get(id); !known {
+		_, gone, known := b.prev.Routes.Get(id)
+		if !known {
 			return nil, fmt.Errorf("there is no route %q to remove", id)
 		}
+		b.compiler.retire(gone)
 		b.diff.Routes.Removed = append(b.diff.Routes.Removed, id)
 		changes = append(changes, route.Change[*snapshot.Route]{ID: id})
 	}

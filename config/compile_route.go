@@ -55,8 +55,10 @@ func (b *build) route(r *Route, old *snapshot.Route) (*snapshot.Route, error) {
 	src := &routeSource{route: r, uses: b.uses(r)}
 	var oldUses []*Filter
 	var oldChain *filters.Chain
-	series := snapshot.NewSeries(r.ID)
-	if old != nil {
+	var series *snapshot.Series
+	if old == nil {
+		series = b.compiler.seriesOf(r.ID)
+	} else {
 		series, oldChain = old.Series, old.Chain
 		if s, ok := old.From.(*routeSource); ok {
 			oldUses = s.uses

@@ -144,6 +144,15 @@ func TestRemoved(t *testing.T) {
 	assert.Equal(t, []string{"b"}, g.diff.Services.Removed)
 }
 
+func TestACountedRouteThatComesBackKeepsItsPlace(t *testing.T) {
+	var book snapshot.SeriesBook
+	g := newGenerations(t)
+	place := g.route("two").Series.Slot(&book)
+	g.next(changed("  - {id: two, match: {path: /2}, service: b}\n", ""))
+	g.next(changed("", ""))
+	assert.Equal(t, place, g.route("two").Series.Slot(&book))
+}
+
 func TestAChangedListener(t *testing.T) {
 	g := newGenerations(t)
 	entry := g.now.Listeners["web"].Chain.Entries()[0]

@@ -23,6 +23,9 @@ func NewSeries(id string) *Series { return &Series{id: id} }
 // ID returns the route's id.
 func (s *Series) ID() string { return s.id }
 
+// Placed tells whether the route has taken a place. Any goroutine may call it.
+func (s *Series) Placed() bool { return s.slot.Load() != 0 }
+
 // Slot returns the route's place, taking one at the first call. Any loop may
 // call it.
 func (s *Series) Slot(book *SeriesBook) int {
