@@ -13,7 +13,12 @@ import (
 // diskCopy keeps the last good sources in one file, so that they are replaced
 // whole or not at all. Its first line is a comment that holds what is known of
 // them. References to secrets are kept as references.
-type diskCopy struct{ folder string }
+type diskCopy struct {
+	folder string
+	// source is whose copy it is: another configuration that is kept in the
+	// same folder must never be started in its place.
+	source string
+}
 
 // copyName is the name of the copy in its folder.
 const copyName = "last-good.yaml"
@@ -24,6 +29,7 @@ var copySeparator = []byte("\n---\n")
 
 // copyHead is the first line of a copy.
 type copyHead struct {
+	Source   string     `json:"source"`
 	Checksum string     `json:"checksum"`
 	SavedAt  time.Time  `json:"saved_at"`
 	Files    []copyPart `json:"files"`
@@ -39,7 +45,7 @@ func (c diskCopy) path() string { return filepath.Join(c.folder, copyName) }
 // save writes the sources beside the last copy, waits for the disk, and takes
 // the place of the last copy.
 func (c diskCopy) save(files []File, now time.Time) error {
-	text, err := encodeCopy(files, now)
+	text, err := encodeCopy(c.source, files, now)
 	if err != nil {
 		return err
 	}
@@ -62,8 +68,8 @@ func (c diskCopy) save(files []File, now time.Time) error {
 	return syncFolder(c.folder)
 }
 
-func encodeCopy(files []File, now time.Time) ([]byte, error) {
-	head := copyHead{Checksum: Checksum(files), SavedAt: now.UTC()}
+func encodeCopy(source string, files []File, now time.Time) ([]byte, error) {
+	head := copyHead{Source: source, Checksum: Checksum(files), SavedAt: now.UTC()}
 	var body bytes.Buffer
 	for _, f := range files {
 		head.Files = append(head.Files, copyPart{Name: f.Name, Size: len(f.Text)})
@@ -97,6 +103,9 @@ func (c diskCopy) load() ([]File, time.Time, error) {
 	var head copyHead
 	if !ok || json.Unmarshal(line, &head) != nil {
 		return nil, time.Time{}, fmt.Errorf("%s is not a copy of a configuration", c.path())
+	}
+	if head.Source != c.source {
+		return nil, time.Time{}, fmt.Errorf("%s is a copy of another configuration, %s", c.path(), head.Source)
 	}
 	var files []File
 	for _, part := range head.Files {

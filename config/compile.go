@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/maphash"
-	"time"
 
 	"github.com/corelane/corelane/engine/snapshot"
 	"github.com/corelane/corelane/filters"
@@ -79,7 +78,6 @@ type build struct {
 	prev     *snapshot.Snapshot
 	doc      *Document
 	services map[string]*snapshot.Service
-	tunnel   time.Duration
 	diff     Diff
 }
 
@@ -87,7 +85,7 @@ func (c *Compiler) begin(prev *snapshot.Snapshot, doc *Document) *build {
 	if prev == nil {
 		prev = &snapshot.Snapshot{Routes: route.New[*snapshot.Route](c.seed)}
 	}
-	return &build{compiler: c, prev: prev, doc: doc, tunnel: tunnelIdle(doc.Listeners)}
+	return &build{compiler: c, prev: prev, doc: doc}
 }
 
 // end sorts the diff, or undoes what an abandoned generation did to endpoints.

@@ -2,7 +2,6 @@ package config
 
 import (
 	"reflect"
-	"time"
 
 	"github.com/corelane/corelane/engine/snapshot"
 	"github.com/corelane/corelane/filters"
@@ -19,7 +18,7 @@ type routeSource struct {
 // unchanged tells whether the compiled route is what compiling would give.
 func (b *build) unchanged(r *Route, old *snapshot.Route) bool {
 	src, ok := old.From.(*routeSource)
-	if !ok || old.Service != b.services[r.Service] || !ownTunnel(r) && old.Timeouts.TunnelIdle != b.tunnel {
+	if !ok || old.Service != b.services[r.Service] {
 		return false
 	}
 	return sameRoute(r, src.route) && sameFilters(b.uses(r), src.uses)
@@ -82,7 +81,7 @@ func (b *build) route(r *Route, old *snapshot.Route) (*snapshot.Route, error) {
 	if out.Service != nil {
 		out.Timeouts, out.Retries = out.Service.Timeouts, out.Service.Retries
 	}
-	out.Timeouts.TunnelIdle = b.tunnel
+	out.Timeouts.TunnelIdle = snapshot.Inherit
 	routeRetries(r.Retries, &out.Retries)
 	routeTimeouts(r.Timeouts, out)
 	return out, nil
@@ -111,22 +110,6 @@ func routeTimeouts(t *RouteTimeouts, out *snapshot.Route) {
 	override(&out.Timeouts.Total, t.Total)
 	override(&out.Retries.PerTry, t.PerTry)
 	override(&out.Timeouts.TunnelIdle, t.TunnelIdle)
-}
-
-func ownTunnel(r *Route) bool { return r.Timeouts != nil && r.Timeouts.TunnelIdle != nil }
-
-// tunnelIdle is what routes inherit. A compiled route holds complete times and
-// serves every listener, so where listeners differ it is the longest; 0, off, is
-// longer than any.
-func tunnelIdle(listeners []*Listener) time.Duration {
-	var longest time.Duration
-	for _, l := range listeners {
-		if l.Timeouts.TunnelIdle == 0 {
-			return 0
-		}
-		longest = max(longest, l.Timeouts.TunnelIdle)
-	}
-	return longest
 }
 
 func override[T any](value, by *T) {

@@ -210,18 +210,16 @@ func TestAFailedCompilationLeavesLimitsAlone(t *testing.T) {
 	assert.EqualValues(t, 20, endpoint.Limit())
 }
 
-func TestTunnelsInheritFromListeners(t *testing.T) {
+func TestTunnelsInheritFromTheirListener(t *testing.T) {
 	g := newGenerations(t)
-	assert.Equal(t, time.Hour, g.route("two").Timeouts.TunnelIdle)
+	assert.Equal(t, snapshot.Inherit, g.route("two").Timeouts.TunnelIdle)
 	own := changed("service: b}\n  - {id: three", "service: b, timeouts: {tunnel_idle: 0}}\n  - {id: three")
 	g.next(own)
 	assert.Equal(t, []string{"two"}, g.diff.Routes.Changed)
 	assert.Zero(t, g.route("two").Timeouts.TunnelIdle)
 	g.next(strings.Replace(own, "{name: web,", "{name: web, timeouts: {tunnel_idle: 5m},", 1))
-	assert.Equal(t, []string{"one", "three"}, g.diff.Routes.Changed)
-	assert.Equal(t, 5*time.Minute, g.route("one").Timeouts.TunnelIdle)
-	g.next(strings.Replace(own, "{name: web,", "{name: off, address: 127.0.0.1:1, timeouts: {tunnel_idle: 0}}\n  - {name: web,", 1))
-	assert.Zero(t, g.route("one").Timeouts.TunnelIdle, "off is the longest")
+	assert.Empty(t, g.diff.Routes.Changed, "a listener's change costs no route")
+	assert.Equal(t, 5*time.Minute, g.now.Listeners["web"].TunnelIdle)
 }
 
 func TestDiffIsCutForTheLog(t *testing.T) {

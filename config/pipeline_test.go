@@ -238,7 +238,7 @@ func TestTheCopyMustBeWhole(t *testing.T) {
 		"foreign": func([]byte) []byte { return []byte("routes: []\n") },
 		"empty":   func([]byte) []byte { return nil },
 		"invalid": func([]byte) []byte {
-			b, err := encodeCopy([]File{{Name: "x", Text: []byte("routes: 1")}}, time.Time{})
+			b, err := encodeCopy(sourceOf(t), []File{{Name: "x", Text: []byte("routes: 1")}}, time.Time{})
 			require.NoError(t, err)
 			return b
 		},
@@ -255,6 +255,28 @@ func TestTheCopyMustBeWhole(t *testing.T) {
 			require.Error(t, err)
 		})
 	}
+}
+
+// sourceOf is what a copy says of the rig's source.
+func sourceOf(t *testing.T) string {
+	t.Helper()
+	whole, err := filepath.Abs("fake")
+	require.NoError(t, err)
+	return whole
+}
+
+func TestTheCopyOfAnotherConfigurationIsRefused(t *testing.T) {
+	r := newRig(t, base).start()
+	path := filepath.Join(r.folder, copyName)
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Contains(t, string(text), sourceOf(t))
+	other := bytes.Replace(text, []byte(sourceOf(t)), []byte("/etc/other.yaml"), 1)
+	require.NoError(t, os.WriteFile(path, other, 0o600))
+	r.source.set("routes: [", nil)
+	r.restart()
+	_, _, err = r.pipeline.Start(context.Background())
+	require.ErrorContains(t, err, "is a copy of another configuration, /etc/other.yaml")
 }
 
 func TestTheCopyOnDisk(t *testing.T) {

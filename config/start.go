@@ -3,6 +3,7 @@ package config
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"reflect"
 	"time"
 
@@ -76,10 +77,14 @@ func (p *Pipeline) startFromCopy(broken *Document, cause error) error {
 }
 
 func (p *Pipeline) diskCopy(doc *Document) diskCopy {
-	if p.o.CacheDir != "" {
-		return diskCopy{folder: p.o.CacheDir}
+	source := p.o.Source.Name()
+	if whole, err := filepath.Abs(source); err == nil {
+		source = whole
 	}
-	return diskCopy{folder: doc.Config.Cache}
+	if p.o.CacheDir != "" {
+		return diskCopy{folder: p.o.CacheDir, source: source}
+	}
+	return diskCopy{folder: doc.Config.Cache, source: source}
 }
 
 // keep writes the copy. A disk that cannot keep it does not stop a change.

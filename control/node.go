@@ -80,6 +80,20 @@ func (g *group) end() {
 	}
 }
 
+// endWithin is end for goroutines that may hang in a write that nobody reads:
+// after the limit they are left behind.
+func (g *group) endWithin(limit time.Duration) {
+	done := make(chan struct{})
+	go func() {
+		g.end()
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-time.After(limit):
+	}
+}
+
 // Start loads the configuration, binds the listeners and runs the loops. It
 // returns when clients are served, or with the reason why not; then nothing
 // runs any more. ctx bounds the loading only.
@@ -202,7 +216,7 @@ func (n *Node) Stop() {
 	case <-time.After(n.stopWithin):
 		n.log.Error("a loop does not end, it is left behind")
 	}
-	n.logging.end()
+	n.logging.endWithin(n.stopWithin)
 }
 
 // abandon undoes a build that failed halfway.

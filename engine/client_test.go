@@ -237,9 +237,11 @@ func TestDrain(t *testing.T) {
 	up.request()
 	g.server.BeginDrain()
 	idle.expectClosed()
+	idle.close()
 	up.send(ok)
 	require.Equal(t, "close", busy.expect(200, "ok").Get("Connection"))
 	busy.expectClosed()
+	busy.close()
 	require.Eventually(t, func() bool { return g.server.Connections() == 0 }, patience, time.Millisecond)
 }
 
@@ -257,7 +259,48 @@ func TestOverloadIsRefused(t *testing.T) {
 	s := newSetup(refusing(t))
 	s.options.Memory = 1
 	g := s.start(t)
+	c := g.dial().get("/")
+	c.expectReason(codec.UpstreamRefused)
 	g.server.memory.Add(2)
-	g.dial().get("/").expectReason(codec.Overloaded)
+	c.get("/").expectReason(codec.Overloaded)
+	late := g.dial().get("/") // waits in the backlog
+	require.Eventually(t, func() bool { return g.server.Connections() == 1 }, patience, time.Millisecond)
 	g.server.memory.Add(-2)
+	late.expectReason(codec.UpstreamRefused)
+	c.get("/").expectReason(codec.UpstreamRefused)
+}
+
+func TestBudgetBoundsWhatRuns(t *testing.T) {
+	const streams, budget = 8, 512 << 10
+	o := newOrigin(t)
+	s := newSetup(o.addr)
+	s.options.Memory = budget
+	g := s.start(t)
+	sent := make(chan int, streams)
+	var cs []*peer
+	for range streams {
+		c := g.dial()
+		require.NoError(t, c.conn.SetReadBuffer(4096))
+		cs = append(cs, c.get("/"))
+		up := o.accept()
+		up.request()
+		require.NoError(t, up.conn.SetWriteBuffer(4096))
+		up.send("HTTP/1.1 200 OK\r\nContent-Length: 67108864\r\n\r\n")
+		go func() { sent <- up.flood(big) }()
+	}
+	// Every stream is stuck when nothing moves any more between two looks.
+	last := int64(-1)
+	require.Eventually(t, func() bool {
+		used, _ := g.server.Memory()
+		still := used == last
+		last = used
+		return still && used > budget/2
+	}, patience, 100*time.Millisecond)
+	require.LessOrEqual(t, last, int64(budget+streams*(64<<10)))
+	for _, c := range cs {
+		c.reset()
+	}
+	for range streams {
+		<-sent
+	}
 }

@@ -94,6 +94,7 @@ type exchangeState struct {
 	waiting      bool // a filter waits
 	upgrade      bool // the client asked for another protocol
 	started      bool // the pool was told of the try
+	interim      bool // the client has seen a 1xx of this try
 	fresh        bool // the try must not take an idle connection
 	staleRetried bool // the free retry of a dead idle connection was used
 	retrying     bool // counted in the retry budget
@@ -212,16 +213,8 @@ func (x *Exchange) runRequestFilters(at int) {
 	}
 }
 
-// suspend leaves the exchange to the handle that the filter took. A filter that
-// says Wait without having taken one would never come back: it is refused.
-func (x *Exchange) suspend(at int) {
-	if !x.Context.Suspended() {
-		x.waiting = false
-		x.fail(faultFilterLate)
-		return
-	}
-	x.waiting, x.waitAt = true, at
-}
+// suspend leaves the exchange to the handle that the filter took.
+func (x *Exchange) suspend(at int) { x.waiting, x.waitAt = true, at }
 
 // Wake implements filters.Host; any goroutine.
 func (x *Exchange) Wake() { x.w.loop.Post(&x.wake) }
@@ -310,7 +303,10 @@ func (x *Exchange) fail(f fault) {
 	if !x.running() {
 		return
 	}
-	x.waiting = x.waiting && !x.Context.ExpireWait()
+	if x.waiting {
+		x.Context.ExpireWait() // a Resume that has won finds nobody waiting
+		x.waiting = false
+	}
 	if x.responded() {
 		x.Reason = f.reason
 		x.down.cut()
@@ -318,6 +314,12 @@ func (x *Exchange) fail(f fault) {
 		return
 	}
 	x.Context.Fail(f.reason, f.message)
+	if x.state == stateAnswering {
+		// A response filter was waiting: it has seen its head and sees no other.
+		x.buildReply()
+		x.runResponseFilters(x.waitAt - 1)
+		return
+	}
 	x.answer()
 }
 

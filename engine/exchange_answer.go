@@ -104,7 +104,6 @@ func (x *Exchange) sendResponseHead() {
 	}
 	x.respOpen = true
 	x.armUp(clockUpstreamIdle, x.route.Timeouts.Idle.Nanoseconds())
-	x.w.loop.Disarm(&x.tryClock)
 	x.up.resume()
 }
 
@@ -118,22 +117,28 @@ func (x *Exchange) sendReplyBody() {
 	}
 	if x.req.MethodID() != codec.HEAD && len(body) > 0 {
 		x.bytesOut = int64(len(body))
-		x.showResponse(body, true)
+		if !x.showResponse(body, true) {
+			return
+		}
 		x.down.sendData(body)
 	}
 	x.down.sendEnd(nil)
 	x.finish()
 }
 
-// showResponse gives a piece to the filters that look at response bodies.
-func (x *Exchange) showResponse(b []byte, last bool) {
+// showResponse gives a piece to the filters that look at response bodies. False
+// means that one of them broke, and that the answer was cut.
+func (x *Exchange) showResponse(b []byte, last bool) bool {
 	for s := stageRoute; ; s-- {
 		if c := x.chain(s); c.HasResponseBody() {
 			x.touch()
-			c.ResponseBody(&x.Context, x.reached[s], b, last)
+			if c.ResponseBody(&x.Context, x.reached[s], b, last) != filters.Continue {
+				x.fail(faultFilterBroke)
+				return false
+			}
 		}
 		if s == stageListener {
-			return
+			return true
 		}
 	}
 }
@@ -144,6 +149,10 @@ func (x *Exchange) onInterim(h *codec.Head) {
 		return
 	}
 	h.DropHopByHop(false)
+	x.interim = true
+	if x.req.Expect100() && h.Status() == 100 {
+		x.w.loop.Disarm(&x.upClock) // now the client has to send
+	}
 	x.down.sendInterim(h)
 }
 
@@ -152,6 +161,7 @@ func (x *Exchange) onResponseHead() {
 	h := &x.resp
 	x.Response = h
 	x.w.loop.Disarm(&x.upClock)
+	x.w.loop.Disarm(&x.tryClock)
 	switch status := h.Status(); {
 	case status == 101 && !x.upgrade:
 		x.onUpstreamFailed(faultBadResponse)
@@ -172,8 +182,8 @@ func (x *Exchange) onResponseHead() {
 // onResponseData relays a piece of the body.
 func (x *Exchange) onResponseData(b []byte) {
 	x.bytesOut += int64(len(b))
-	if x.chain(stageRoute).HasResponseBody() || x.lis.Chain.HasResponseBody() {
-		x.showResponse(b, false)
+	if !x.showResponse(b, false) {
+		return
 	}
 	x.down.sendData(b)
 	if x.down.overHigh() {
@@ -188,8 +198,8 @@ func (x *Exchange) onResponseData(b []byte) {
 func (x *Exchange) onResponseEnd(trailers *codec.Head) {
 	x.settleTry(outcomeOf(x.status))
 	x.up = nil
-	if x.chain(stageRoute).HasResponseBody() || x.lis.Chain.HasResponseBody() {
-		x.showResponse(nil, true)
+	if !x.showResponse(nil, true) {
+		return
 	}
 	trailers.DropNamedBy(&x.resp)
 	x.down.sendEnd(trailers)

@@ -111,7 +111,7 @@ func (x *Exchange) resolve() bool {
 		x.maxBody = r.MaxBody
 	}
 	if total := r.Timeouts.Total.Nanoseconds(); total > 0 {
-		x.w.loop.Arm(&x.allClock, x.now()+total)
+		x.w.loop.Arm(&x.allClock, x.AcceptedAt+total)
 	}
 	if x.maxBody > 0 && h.ContentLength() > x.maxBody {
 		x.fail(faultBodyTooLarge)
@@ -149,6 +149,9 @@ func (x *Exchange) forward() {
 
 // onRequestData takes a piece of the body; only called while bodyOpen.
 func (x *Exchange) onRequestData(b []byte) {
+	if x.bytesIn == 0 && x.req.Expect100() && x.state == stateRequesting {
+		x.w.loop.Disarm(&x.upClock)
+	}
 	x.bytesIn += int64(len(b))
 	if x.maxBody > 0 && x.bytesIn > x.maxBody {
 		x.fail(faultBodyTooLarge)
@@ -158,7 +161,7 @@ func (x *Exchange) onRequestData(b []byte) {
 		return
 	}
 	if x.mayHold() {
-		x.held.add(x.w.loop, b, x.bytesIn)
+		x.held.add(x.w.loop, b, x.bytesIn, int64(x.w.server.options.High))
 	}
 	x.up.sendData(b)
 	if x.up.overHigh() {
@@ -180,7 +183,15 @@ func (x *Exchange) onRequestEnd() {
 func (x *Exchange) endRequest() {
 	x.reqTrailers.DropNamedBy(&x.req)
 	x.up.sendEnd(&x.reqTrailers)
-	if x.state == stateRequesting {
+	if x.state == stateRequesting && !x.up.tellSent() {
+		x.armUp(clockFirstByte, x.route.Timeouts.FirstByte.Nanoseconds())
+	}
+}
+
+// onUpstreamSent starts the wait for an answer to a request that took its time
+// to be written.
+func (x *Exchange) onUpstreamSent() {
+	if x.state == stateRequesting && x.requestDone {
 		x.armUp(clockFirstByte, x.route.Timeouts.FirstByte.Nanoseconds())
 	}
 }

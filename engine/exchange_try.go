@@ -25,14 +25,36 @@ func (x *Exchange) try() {
 	if per := x.route.Retries.PerTry.Nanoseconds(); per > 0 {
 		x.w.loop.Arm(&x.tryClock, now+per)
 	}
-	if x.fresh && x.w.local.Reserve(ep) {
+	if x.fresh && x.reserve(ep) {
 		x.dial()
 		return
 	}
-	conn, grant := x.w.local.Get(x.svc.Pool, ep, &x.waiter, now)
+	x.borrow(now)
+}
+
+// reserve takes a place for a new connection, at the price of the idle ones,
+// which are as suspect as the one that just broke.
+func (x *Exchange) reserve(ep *pool.Endpoint) bool {
+	local := x.w.local
+	if local.Reserve(ep) {
+		return true
+	}
+	local.CloseIdle(ep)
+	return local.Reserve(ep)
+}
+
+// borrow asks the pool for a connection.
+func (x *Exchange) borrow(now int64) {
+	conn, grant := x.w.local.Get(x.svc.Pool, x.endpoint, &x.waiter, now)
 	switch grant {
 	case pool.Idle:
-		x.use(conn.(*upstreamConn))
+		u := conn.(*upstreamConn)
+		if u.source != x.svc.Source {
+			u.drop() // opened under an earlier configuration
+			x.borrow(now)
+			return
+		}
+		x.use(u)
 	case pool.Dial:
 		x.dial()
 	case pool.Exhausted:
@@ -59,7 +81,7 @@ func (x *Exchange) dial() {
 	u := newUpstreamConn(x.w, x.svc, x.endpoint)
 	if err := u.dial(x); err != nil {
 		x.w.local.DialFailed(x.endpoint)
-		x.onUpstreamFailed(faultRefused)
+		x.onUpstreamFailed(dialFault(err))
 		return
 	}
 	x.up = u
@@ -79,6 +101,10 @@ func (x *Exchange) use(u *upstreamConn) {
 		return
 	}
 	x.bodyOpen = true
+	if x.req.Expect100() && x.bytesIn == 0 {
+		// The client waits for the upstream, not the other way round.
+		x.armUp(clockFirstByte, x.route.Timeouts.FirstByte.Nanoseconds())
+	}
 	x.down.resume()
 }
 
@@ -100,6 +126,9 @@ func (x *Exchange) dropTry(f fault) {
 		up.cancel()
 	}
 	x.settleTry(f.outcome())
+	if x.bodyOpen {
+		x.down.hold()
+	}
 	x.bodyOpen, x.respOpen = false, false
 	x.w.loop.Disarm(&x.upClock)
 	x.w.loop.Disarm(&x.tryClock)
@@ -135,7 +164,7 @@ func (x *Exchange) again() {
 // client, the method is idempotent or no byte reached the socket, and the body
 // is still held whole. It books the retry that it allows.
 func (x *Exchange) mayRepeat(f fault, untouched, reused bool) bool {
-	if !untouched && !x.req.MethodID().Idempotent() {
+	if x.interim || !untouched && !x.req.MethodID().Idempotent() {
 		return false
 	}
 	if x.bytesIn > 0 && !x.held.whole(x.bytesIn) {
@@ -167,7 +196,7 @@ func (x *Exchange) repeats(kind faultKind) bool {
 // retryStatus says whether a response with the status is thrown away and the
 // request repeated. It books the retry that it allows.
 func (x *Exchange) retryStatus(status int) bool {
-	return x.route.Retries.Statuses.Has(status) &&
+	return x.route.Retries.Statuses.Has(status) && !x.interim &&
 		x.req.MethodID().Idempotent() &&
 		x.requestDone &&
 		(x.bytesIn == 0 || x.held.whole(x.bytesIn)) &&

@@ -3,6 +3,8 @@ package engine
 import (
 	"errors"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/corelane/corelane/codec"
 	"github.com/corelane/corelane/pool"
 )
@@ -54,12 +56,27 @@ var (
 	faultTotal          = fault{codec.TotalTimeout, fromInside, faultFinal, "the request took too long"}
 	faultNoEndpoint     = fault{codec.NoEndpoint, fromInside, faultFinal, "no endpoint is available"}
 	faultPoolExhausted  = fault{codec.PoolExhausted, fromInside, faultFinal, "every connection to the upstream is busy"}
+	faultFilterBroke    = fault{codec.InternalError, fromInside, faultFinal, "a filter failed"}
 	faultFilterLate     = fault{codec.FilterUnavailable, fromInside, faultFinal, "a filter did not decide in time"}
 	faultOverloaded     = fault{codec.Overloaded, fromInside, faultFinal, "the gateway is out of buffers"}
+	faultNoSocket       = fault{codec.Overloaded, fromInside, faultFinal, "the gateway has no socket to reach the upstream with"}
 	faultBodyTooLarge   = fault{codec.BodyTooLarge, fromDownstream, faultFinal, "the request body is too large"}
 	faultReadIdle       = fault{codec.RequestTimeout, fromDownstream, faultFinal, "the request body stopped arriving"}
 	faultCutRequest     = fault{codec.BadFraming, fromDownstream, faultFinal, "the request body ended early"}
 )
+
+// dialFault tells a refusal of the endpoint's from what this machine lacks, which
+// must not be held against the endpoint.
+func dialFault(err error) fault {
+	for _, lacking := range []error{
+		unix.EMFILE, unix.ENFILE, unix.ENOBUFS, unix.ENOMEM, unix.EADDRNOTAVAIL, unix.EAGAIN,
+	} {
+		if errors.Is(err, lacking) {
+			return faultNoSocket
+		}
+	}
+	return faultRefused
+}
 
 // outcome is what the pool's gates learn from a failed try.
 func (f fault) outcome() pool.Outcome {

@@ -33,8 +33,9 @@ func (x *Exchange) forwardedFields() {
 	h := &x.req
 	peer := x.Peer.Addr()
 	x.Client = peer
-	if !x.lis.Trusts(peer) {
-		dropVouched(h)
+	trusted := x.lis.Trusts(peer)
+	dropVouched(h, trusted)
+	if !trusted {
 		h.AddKnown(codec.XForwardedFor, x.peerText)
 		h.AddKnown(codec.XForwardedProto, schemeText(x.Scheme))
 		h.AddKnown(codec.XForwardedHost, h.Authority())
@@ -103,15 +104,16 @@ func parseAddr(b []byte) (netip.Addr, bool) {
 	return netip.Addr{}, false
 }
 
-// dropVouched removes the vouched fields, also under names that differ only in
-// "-", "_" and ".", which many servers cannot tell apart.
-func dropVouched(h *codec.Head) {
+// dropVouched removes the vouched fields, unless the peer is trusted, and from
+// everybody those whose names differ only in "-", "_" and ".", which many servers
+// cannot tell apart: no proxy writes them.
+func dropVouched(h *codec.Head, trusted bool) {
 	for i := range h.Len() {
-		k := h.Known(i)
+		k, drop := h.Known(i), !trusted
 		if k == codec.Unknown {
-			k = lookalike(h.Name(i))
+			k, drop = lookalike(h.Name(i)), true
 		}
-		if vouched.Has(k) && k != codec.Unknown {
+		if drop && k != codec.Unknown && vouched.Has(k) {
 			h.DelAt(i)
 		}
 	}

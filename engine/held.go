@@ -2,12 +2,9 @@ package engine
 
 import "github.com/corelane/corelane/engine/reactor"
 
-// maxHeld bounds the body bytes kept for another try. It equals the default
-// high mark: what the gateway may hold of one exchange anyway.
-const maxHeld = 256 << 10
-
 // heldBody keeps the body that has been forwarded, for another try. It gives
-// up, and so rules out a retry, when the body outgrows maxHeld.
+// up, and so rules out a retry, when the body outgrows the high mark: what the
+// gateway may hold of one exchange anyway.
 type heldBody struct {
 	blocks []*reactor.Block
 	used   int // bytes in the last block
@@ -15,9 +12,10 @@ type heldBody struct {
 	lost   bool
 }
 
-// add keeps a piece; total is the length of the body including it.
-func (h *heldBody) add(l *reactor.Loop, b []byte, total int64) {
-	if h.lost || h.total+int64(len(b)) != total || total > maxHeld {
+// add keeps a piece; total is the length of the body including it, limit the
+// most that is kept.
+func (h *heldBody) add(l *reactor.Loop, b []byte, total, limit int64) {
+	if h.lost || h.total+int64(len(b)) != total || total > limit {
 		h.lost = true
 		h.free(l)
 		return

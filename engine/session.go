@@ -74,6 +74,7 @@ type Session struct {
 	chunked   bool // the answer is sent chunked
 	bodyless  bool // the answer has no body
 	expected  bool // the client waits for 100 before it sends the body
+	last      bool // the client said that this is its last request
 	unread    bool // the client may be sending what nobody will read
 	prev      *Session
 	next      *Session
@@ -184,7 +185,8 @@ func (s *Session) begin(x *Exchange) {
 	snap := s.refresh()
 	s.start(x)
 	h := &x.req
-	s.keep = h.KeepAlive() && !s.w.draining &&
+	s.last = !h.KeepAlive()
+	s.keep = !s.last && !s.w.draining &&
 		(s.lis.KeepaliveRequests == 0 || s.requests < s.lis.KeepaliveRequests)
 	s.state = awaiting
 	s.expected = h.Expect100()
@@ -193,7 +195,6 @@ func (s *Session) begin(x *Exchange) {
 	if !s.body.Done() {
 		s.state = readingBody
 		s.conn.SetReadSize(bodyReadSize)
-		s.armReadIdle()
 	}
 	x.begin(s, s.lis, snap, !s.body.Done())
 }
@@ -223,8 +224,10 @@ func (s *Session) armReadIdle() {
 func (s *Session) readBody(b []byte) int {
 	x := s.x
 	if !x.bodyOpen || s.conn.Paused() {
+		s.w.loop.Disarm(&s.clock) // it is we who do not read; resume starts it again
 		return 0
 	}
+	s.expected = false
 	data, n, done, err := s.body.Next(b, &x.reqTrailers)
 	if err != nil {
 		s.keep, s.unread = false, true

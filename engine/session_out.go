@@ -15,6 +15,9 @@ func (s *Session) sendInterim(h *codec.Head) {
 	s.expected = s.expected && h.Status() != 100
 	s.conn.Commit(http1.AppendResponse(s.conn.Stage(), h, http1.ResponseOptions{NoFraming: true}))
 	s.conn.Flush()
+	if s.state == readingBody && !s.expected {
+		s.armReadIdle()
+	}
 }
 
 // sendHead implements downstream. It decides how the body is delimited: an
@@ -112,7 +115,7 @@ func (s *Session) nextRequest() {
 	s.head.Reset()
 	s.conn.SetReadSize(headReadSize)
 	if s.w.draining {
-		s.close()
+		s.linger()
 		return
 	}
 	s.arm(clockKeepalive, s.w.loop.Now()+s.lis.Keepalive.Nanoseconds(), s.lis.Keepalive > 0)
@@ -140,21 +143,28 @@ func (s *Session) pause() {
 	s.w.loop.Disarm(&s.clock)
 }
 
-// resume implements downstream.
+// resume implements downstream. A client that waits for 100 is not late.
 func (s *Session) resume() {
-	if s.state == readingBody {
+	if s.state == readingBody && !s.expected {
 		s.armReadIdle()
 	}
 	s.conn.Resume()
 }
 
+// hold implements downstream.
+func (s *Session) hold() {
+	if s.state == readingBody {
+		s.w.loop.Disarm(&s.clock)
+	}
+}
+
 // overHigh implements downstream.
 func (s *Session) overHigh() bool { return s.conn.OverHigh() }
 
-// finishClose closes after an answer. A client that may still be sending gets
-// time to read it.
+// finishClose closes after an answer. A client that was not expected to stop may
+// be sending its next request, and a reset could overtake the answer.
 func (s *Session) finishClose() {
-	if s.unread || s.conn.Kept() > 0 {
+	if s.unread || !s.last || s.conn.Kept() > 0 {
 		s.linger()
 		return
 	}
@@ -195,6 +205,7 @@ func (s *Session) dropIdle() {
 // drain ends an idle connection; a busy one ends with its answer.
 func (s *Session) drain() {
 	if s.state == readingHead && !s.head.Started() && s.conn.Kept() == 0 {
-		s.close()
+		s.linger()
+		s.dropIdle()
 	}
 }

@@ -26,6 +26,8 @@ type downstream interface {
 	// pause and resume stop and continue the delivery of the request body.
 	pause()
 	resume()
+	// hold stops the client's clock while the gateway does not want the body.
+	hold()
 	// overHigh says that more is queued than the high mark.
 	overHigh() bool
 }
@@ -35,6 +37,9 @@ type upstream interface {
 	sendHead(h *codec.Head)
 	sendData(b []byte)
 	sendEnd(trailers *codec.Head)
+	// tellSent asks for onUpstreamSent when everything has been written; false
+	// if nothing is holding it up.
+	tellSent() bool
 	// cancel gives the try up; the exchange hears nothing more of it.
 	cancel()
 	startTunnel()

@@ -1,6 +1,9 @@
 package engine
 
-import "github.com/corelane/corelane/pool"
+import (
+	"github.com/corelane/corelane/engine/snapshot"
+	"github.com/corelane/corelane/pool"
+)
 
 // openTunnel relays a 101 and lets both sides speak as they like (RFC 9110
 // §7.8). The total clock does not apply any more.
@@ -16,7 +19,11 @@ func (x *Exchange) openTunnel() {
 }
 
 func (x *Exchange) armTunnel() {
-	x.armUp(clockTunnelIdle, x.route.Timeouts.TunnelIdle.Nanoseconds())
+	idle := x.route.Timeouts.TunnelIdle
+	if idle == snapshot.Inherit {
+		idle = x.lis.TunnelIdle
+	}
+	x.armUp(clockTunnelIdle, idle.Nanoseconds())
 }
 
 // onTunnelUp carries bytes from the client.

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"errors"
+	"net/netip"
 
 	"golang.org/x/sys/unix"
 
@@ -39,11 +40,12 @@ type upstreamConn struct {
 	node pool.Node
 
 	// Immutable.
-	w   *worker
-	svc *snapshot.Service
-	ep  *pool.Endpoint
+	w      *worker
+	ep     *pool.Endpoint
+	source netip.Addr
 
 	// Owned by the loop.
+	svc     *snapshot.Service // of the current exchange's generation
 	conn    *reactor.Conn
 	state   connState
 	x       *Exchange
@@ -55,6 +57,7 @@ type upstreamConn struct {
 	sentAt  uint64 // bytes the socket had taken when the request began
 	chunked bool   // the request is sent chunked
 	reqOut  bool   // the request has been handed over whole
+	reading bool   // OnData is running: what follows in its bytes is not known yet
 	keep    bool   // the response lets the connection be used again
 }
 
@@ -65,10 +68,7 @@ var (
 )
 
 func newUpstreamConn(w *worker, svc *snapshot.Service, ep *pool.Endpoint) *upstreamConn {
-	return &upstreamConn{
-		w: w, svc: svc, ep: ep,
-		limits: http1.Limits{RequestLine: svc.MaxHead, Headers: svc.MaxHead},
-	}
+	return &upstreamConn{w: w, svc: svc, ep: ep, source: svc.Source}
 }
 
 // Pooled implements pool.Conn.
@@ -82,7 +82,7 @@ func (u *upstreamConn) CloseIdle(pool.CloseReason) {
 
 // dial opens the connection for the exchange, which is told by use or failure.
 func (u *upstreamConn) dial(x *Exchange) error {
-	conn, err := u.w.loop.Dial(u.ep.Addr(), u.svc.Source, u)
+	conn, err := u.w.loop.Dial(u.ep.Addr(), u.source, u)
 	if err != nil {
 		return err
 	}
@@ -99,6 +99,8 @@ func (u *upstreamConn) OnConnect(*reactor.Conn) { u.x.use(u) }
 // begin takes an exchange.
 func (u *upstreamConn) begin(x *Exchange) {
 	u.x = x
+	u.svc = x.svc
+	u.limits = http1.Limits{RequestLine: x.svc.MaxHead, Headers: x.svc.MaxHead}
 	u.state = readingResponseHead
 	u.interim, u.reqOut, u.keep = 0, false, false
 	u.method = x.req.MethodID()
@@ -156,9 +158,13 @@ func (u *upstreamConn) retire() {
 func (u *upstreamConn) pause() { u.conn.Pause() }
 
 // resume implements upstream. A response without more bytes to come ends here,
-// if it was waiting for a filter.
+// if it was waiting for a filter. Within OnData it must not: the rest of the
+// bytes being read decides whether the connection may be used again.
 func (u *upstreamConn) resume() {
 	u.conn.Resume()
+	if u.reading {
+		return
+	}
 	if u.state == readingResponseBody && u.body.Done() && u.x.respOpen {
 		u.finish(false)
 	}
@@ -166,6 +172,15 @@ func (u *upstreamConn) resume() {
 
 // overHigh implements upstream.
 func (u *upstreamConn) overHigh() bool { return u.conn.OverHigh() }
+
+// tellSent implements upstream.
+func (u *upstreamConn) tellSent() bool {
+	if !u.conn.Stalled() {
+		return false
+	}
+	u.conn.NotifyEmpty()
+	return true
+}
 
 // reused implements upstream.
 func (u *upstreamConn) reused() bool { return u.node.Reused() && !u.head.Started() }
@@ -193,6 +208,13 @@ func (u *upstreamConn) closeTunnel() {
 
 // OnData implements reactor.Handler.
 func (u *upstreamConn) OnData(_ *reactor.Conn, b []byte) int {
+	u.reading = true
+	n := u.read(b)
+	u.reading = false
+	return n
+}
+
+func (u *upstreamConn) read(b []byte) int {
 	n := 0
 	for n < len(b) {
 		var used int
@@ -320,9 +342,13 @@ func (u *upstreamConn) lost() fault {
 
 // OnDrain implements reactor.Handler.
 func (u *upstreamConn) OnDrain(*reactor.Conn) {
-	if u.x != nil {
-		u.x.onUpstreamDrain()
+	if u.x == nil {
+		return
 	}
+	if u.reqOut && !u.conn.Stalled() {
+		u.x.onUpstreamSent()
+	}
+	u.x.onUpstreamDrain()
 }
 
 // OnClose implements reactor.Handler: the connection failed by itself.

@@ -50,6 +50,10 @@ func (l *Loop) runAcceptors() {
 }
 
 func (a *acceptor) accept() {
+	if a.loop.opt.Memory.Over() && !a.stopping {
+		a.rest() // the backlog waits until there is memory for it
+		return
+	}
 	for range acceptsPerTurn {
 		fd, remote, err := sysAccept(a.fd)
 		switch {
@@ -89,9 +93,14 @@ func (a *acceptor) exhausted(err error) {
 		a.close()
 		return
 	}
+	a.rest()
+}
+
+// rest stops accepting for a while, longer each time.
+func (a *acceptor) rest() {
 	a.backoff = min(max(2*a.backoff, backoffFirst), backoffLimit)
 	a.held = true
-	l.Arm(&a.timer, l.now+a.backoff)
+	a.loop.Arm(&a.timer, a.loop.now+a.backoff)
 }
 
 // OnTimer implements Alarm: the rest is over.

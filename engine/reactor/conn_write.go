@@ -73,6 +73,9 @@ func (c *Conn) Flush() {
 // Queued is the number of bytes written that the kernel has not taken yet.
 func (c *Conn) Queued() int { return len(c.parked) + c.out.size + c.gathered() }
 
+// Stalled reports whether the kernel has refused bytes that were written.
+func (c *Conn) Stalled() bool { return c.out.size > 0 }
+
 func (c *Conn) gathered() int {
 	if c.loop.gather.conn == c {
 		return c.loop.gather.size
@@ -83,11 +86,20 @@ func (c *Conn) gathered() int {
 // OverHigh reports whether what feeds c should pause until OnDrain: the queue has passed Options.High
 // and not yet fallen to Options.Low.
 func (c *Conn) OverHigh() bool {
-	if c.over {
-		return true
+	if !c.over && !c.writable && c.Queued() > c.mark() {
+		c.over = true // what is gathered for a socket that takes nothing now is going to be queued
 	}
-	// What is gathered for a socket that takes nothing now is going to be queued.
-	return !c.writable && c.Queued() > c.loop.opt.High
+	return c.over
+}
+
+// mark is the high mark of now. When the process is out of its budget for buffers, those who hold more
+// than a block stop being fed first: the largest, of which one cannot know which it is without asking
+// all loops.
+func (c *Conn) mark() int {
+	if c.loop.opt.Memory.Over() {
+		return min(BlockSize, c.loop.opt.High)
+	}
+	return c.loop.opt.High
 }
 
 // NotifyEmpty asks for one OnDrain when everything written was taken by the kernel, after the current
@@ -167,7 +179,7 @@ func (c *Conn) enqueue(pieces [][]byte, skip int) {
 		skip -= k
 		c.out.add(c.loop, p[k:])
 	}
-	if c.out.size > c.loop.opt.High {
+	if c.out.size > c.mark() {
 		c.over = true
 	}
 	if idle && c.phase == phaseOpen {

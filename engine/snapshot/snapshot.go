@@ -86,9 +86,12 @@ type Timeouts struct {
 	Idle time.Duration
 	// Total: head parsed → last byte; not for tunnels.
 	Total time.Duration
-	// TunnelIdle: no byte in either direction of a tunnel.
+	// TunnelIdle: no byte in either direction of a tunnel; Inherit: the listener's.
 	TunnelIdle time.Duration
 }
+
+// Inherit stands for a timeout that a route does not set.
+const Inherit time.Duration = -1
 
 // Retries says when a try may be repeated.
 type Retries struct {

@@ -1,0 +1,296 @@
+package engine
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/corelane/corelane/codec"
+	"github.com/corelane/corelane/engine/snapshot"
+	"github.com/corelane/corelane/filters"
+	"github.com/corelane/corelane/pool"
+)
+
+// pass lets the clock of the loop pass a moment: a connection that sends nothing
+// is closed by its head clock, which setups of these tests make that long.
+const pass = 60 * time.Millisecond
+
+func (g *gateway) pass() {
+	g.t.Helper()
+	g.dial().expectClosed()
+}
+
+func onePlace(s *setup) *setup {
+	s.limits = pool.Limits{MaxConnections: 1, MaxWaiting: 10, Wait: patience, Idle: time.Minute}
+	return s
+}
+
+// What follows a response without a body must not become the answer to the
+// exchange that waits for the connection.
+func TestLeftoverBehindABodilessResponse(t *testing.T) {
+	for _, first := range []string{
+		"HTTP/1.1 204 No Content\r\n\r\n", "HTTP/1.1 304 Not Modified\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
+	} {
+		t.Run(first[9:12], func(t *testing.T) {
+			o := newOrigin(t)
+			g := onePlace(noRetries(newSetup(o.addr))).start(t)
+			a := g.dial().get("/a")
+			up := o.accept()
+			up.request()
+			b := g.dial().get("/b")
+			require.Eventually(t, func() bool { return g.stats().Pool.Waiting == 1 }, patience, time.Millisecond)
+			up.send(first, "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil")
+			a.response("GET")
+			up.expectCut()
+			up = o.accept()
+			require.Equal(t, "/b", up.request().RequestURI)
+			up.send(ok)
+			b.expect(200, "ok")
+		})
+	}
+}
+
+func TestWaitOfAResponseFilterExpires(t *testing.T) {
+	o := newOrigin(t).serve(echoOK)
+	s := newSetup(o.addr)
+	calls := 0
+	s.filters = []any{
+		&probe{response: func(ctx *filters.Context) filters.Verdict {
+			ctx.Response.SetString("X-Outer", "seen")
+			return filters.Continue
+		}},
+		&probe{
+			response: func(ctx *filters.Context) filters.Verdict {
+				calls++
+				ctx.Wait(time.Millisecond)
+				return filters.Wait
+			},
+			resume: func(*filters.Context, any) filters.Verdict { return filters.Continue },
+		},
+	}
+	g := s.start(t)
+	head := g.dial().get("/").expectReason(codec.FilterUnavailable)
+	require.Equal(t, "seen", head.Get("X-Outer"), "the filters outside of it see the answer")
+	g.records.next(t)
+	require.Equal(t, 1, calls, "no filter sees two heads")
+}
+
+func TestTotalWhileAResponseFilterWaits(t *testing.T) {
+	o := newOrigin(t).serve(echoOK)
+	s := newSetup(o.addr)
+	s.timeouts.Total = pass
+	handles := make(chan filters.Handle, 2)
+	s.filters = []any{&probe{response: func(ctx *filters.Context) filters.Verdict {
+		handles <- ctx.Wait(0)
+		return filters.Wait
+	}}}
+	g := s.start(t)
+	c := g.dial().get("/")
+	c.expectReason(codec.TotalTimeout)
+	require.False(t, (<-handles).Resume(nil))
+	require.Empty(t, handles)
+}
+
+func TestPanicOverABody(t *testing.T) {
+	o := newOrigin(t).serve(echoOK)
+	t.Run("response", func(t *testing.T) {
+		s := newSetup(o.addr)
+		s.filters = []any{&probe{respBody: func([]byte, bool) { panic("boom") }}}
+		g := s.start(t)
+		r, err := http.ReadResponse(g.dial().get("/").in, nil)
+		if err == nil {
+			_, err = io.ReadAll(r.Body)
+		}
+		require.Error(t, err, "the answer must not look whole")
+		require.Contains(t, g.records.next(t), `"reason":"internal_error"`)
+	})
+	t.Run("request", func(t *testing.T) {
+		s := newSetup(o.addr)
+		s.filters = []any{&probe{body: func(*filters.Context, []byte, bool) filters.Verdict { panic("boom") }}}
+		g := s.start(t)
+		g.dial().send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nhi").expectReason(codec.InternalError)
+	})
+}
+
+func TestReadIdleStopsWhileNobodyReads(t *testing.T) {
+	const post = "POST /b HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nhi"
+	hasty := func(s *setup) *setup {
+		s.listener.ReadIdle, s.listener.Head = time.Millisecond, pass
+		return s
+	}
+	t.Run("a filter waits", func(t *testing.T) {
+		handles := make(chan filters.Handle, 1)
+		s := hasty(newSetup(newOrigin(t).serve(echoOK).addr))
+		s.filters = []any{waiting(handles, 0)}
+		g := s.start(t)
+		c := g.dial().send(post)
+		h := <-handles
+		g.pass()
+		require.True(t, h.Resume(nil))
+		c.expect(200, "ok")
+	})
+	t.Run("the pool is full", func(t *testing.T) {
+		o := newOrigin(t)
+		g := hasty(onePlace(newSetup(o.addr))).start(t)
+		a := g.dial().get("/a")
+		up := o.accept()
+		up.request()
+		b := g.dial().send(post)
+		g.pass()
+		up.send(ok)
+		a.expect(200, "ok")
+		up.request()
+		up.send(ok)
+		b.expect(200, "ok")
+	})
+	t.Run("the client waits for 100", func(t *testing.T) {
+		o := newOrigin(t)
+		s := hasty(noRetries(newSetup(o.addr)))
+		s.timeouts.FirstByte = 2 * pass
+		g := s.start(t)
+		c := g.dial().send("POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n")
+		o.accept()
+		c.expectReason(codec.UpstreamTimeout)
+	})
+}
+
+func TestIdleConnectionsFollowTheNewPolicy(t *testing.T) {
+	o := newOrigin(t).serve(echoOK)
+	s := newSetup(o.addr)
+	s.listener.Head = pass
+	g := s.start(t)
+	c := g.dial().get("/")
+	c.expect(200, "ok")
+	s.limits.MaxAge = time.Nanosecond
+	s.maxHead = 16
+	g.server.Publish(g.compile(2))
+	require.Eventually(t, func() bool { return g.server.Passed() == 2 }, patience, time.Millisecond)
+	c.get("/").expectReason(codec.UpstreamBadResponse) // the response head is over the new limit
+	s.maxHead = 64 << 10
+	g.server.Publish(g.compile(3))
+	require.Eventually(t, func() bool { return g.server.Passed() == 3 }, patience, time.Millisecond)
+	c.get("/").expect(200, "ok")
+	require.NotZero(t, g.stats().Pool.Closed[pool.ReasonAge])
+}
+
+func TestTotalIncludesTheWaitOfAListenerFilter(t *testing.T) {
+	handles := make(chan filters.Handle, 1)
+	o := newOrigin(t)
+	s := newSetup(o.addr)
+	s.timeouts.Total = pass / 2
+	s.listener.Head = pass
+	s.listening = []any{waiting(handles, 0)}
+	g := s.start(t)
+	c := g.dial().get("/")
+	h := <-handles
+	g.pass() // longer than the total
+	require.True(t, h.Resume(nil))
+	c.expectReason(codec.TotalTimeout)
+}
+
+func TestPerTryEndsWithTheResponseHead(t *testing.T) {
+	o := newOrigin(t).serve(echoOK)
+	handles := make(chan filters.Handle, 1)
+	s := noRetries(newSetup(o.addr))
+	s.retries.PerTry = pass / 2
+	s.listener.Head = pass
+	s.filters = []any{&probe{
+		response: func(ctx *filters.Context) filters.Verdict {
+			handles <- ctx.Wait(0)
+			return filters.Wait
+		},
+		resume: func(*filters.Context, any) filters.Verdict { return filters.Continue },
+	}}
+	g := s.start(t)
+	c := g.dial().get("/")
+	h := <-handles
+	g.pass()
+	require.True(t, h.Resume(nil))
+	c.expect(200, "ok")
+}
+
+func TestNothingIsRepeatedAfterAnInterimHead(t *testing.T) {
+	o := newOrigin(t)
+	s := newSetup(o.addr)
+	s.retries = snapshot.Retries{Attempts: 1, Statuses: snapshot.StatusSet(0).With(503), Budget: 100}
+	g := s.start(t)
+	c := g.dial().get("/")
+	up := o.accept()
+	up.request()
+	up.send("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n")
+	c.readUntil("\r\n\r\n")
+	up.send("HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n")
+	c.expect(503, "")
+}
+
+// The connections at the limit are all dead: the one more try must not take
+// another of them.
+func TestReplacementAtTheLimitIsFresh(t *testing.T) {
+	o := newOrigin(t)
+	s := noRetries(newSetup(o.addr))
+	s.limits.MaxConnections = 2
+	g := s.start(t)
+	a, b := g.dial().get("/a"), g.dial().get("/b")
+	ups := []*peer{o.accept(), o.accept()}
+	for _, up := range ups {
+		up.request()
+	}
+	for _, up := range ups {
+		up.send(ok)
+	}
+	a.expect(200, "ok")
+	b.expect(200, "ok")
+	require.Eventually(t, func() bool { return g.stats().Pool.Idle == 2 }, patience, time.Millisecond)
+	for _, up := range ups {
+		go func() {
+			if _, err := http.ReadRequest(up.in); err == nil {
+				up.reset()
+			}
+		}()
+	}
+	a.get("/again")
+	up := o.accept()
+	up.request()
+	up.send(ok)
+	a.expect(200, "ok")
+}
+
+func TestTunnelsTakeTheListenersClock(t *testing.T) {
+	o := newOrigin(t)
+	s := newSetup(o.addr)
+	s.timeouts.TunnelIdle = snapshot.Inherit
+	s.listener.TunnelIdle = 30 * time.Millisecond
+	c, up := tunnel(s.start(t), o)
+	c.expectClosed()
+	up.expectClosed()
+}
+
+func TestDialFault(t *testing.T) {
+	require.Equal(t, faultRefused, dialFault(unix.ECONNREFUSED))
+	for _, err := range []error{unix.EMFILE, unix.EADDRNOTAVAIL, unix.ENOBUFS} {
+		f := dialFault(err)
+		require.Equal(t, codec.Overloaded, f.reason)
+		require.Equal(t, pool.Aborted, f.outcome(), "not the endpoint's fault")
+	}
+}
+
+func TestLookalikesOfATrustedPeerAreDroppedToo(t *testing.T) {
+	o := newOrigin(t)
+	s := newSetup(o.addr)
+	s.listener.TrustedProxies = loopbackPrefix
+	g := s.start(t)
+	c := g.dial().get("/", "X-Forwarded-For: 203.0.113.9\r\n", "X_Forwarded_For: 6.6.6.6\r\n")
+	up := o.accept()
+	h := up.request().Header
+	require.Equal(t, "203.0.113.9, 127.0.0.1", h.Get("X-Forwarded-For"))
+	for name := range h {
+		require.False(t, strings.Contains(name, "_"), name)
+	}
+	up.send(ok)
+	c.expect(200, "ok")
+}
