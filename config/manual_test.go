@@ -152,9 +152,18 @@ func (m *manual) comment(t reflect.Type, f reflect.StructField) string {
 	return strings.ReplaceAll(text, "|", "\\|")
 }
 
+// whereOf is where the keys of a type stand in a document.
+var whereOf = map[string]string{
+	"Document": "", "Engine": "engine.", "Origin": "config.",
+	"Listener": "listeners[].", "ListenerLimits": "listeners[].limits.", "ListenerTimeouts": "listeners[].timeouts.",
+	"Service": "services[].", "Endpoint": "services[].endpoints[].", "Pool": "services[].pool.",
+	"ServiceRetries": "services[].retries.", "Health": "services[].health.",
+	"Route": "routes[].", "RouteRetries": "routes[].retries.", "Match": "routes[].match.", "Body": "routes[].body.",
+}
+
 func (m *manual) laterKeys() {
 	m.b.WriteString("\n## Keys of later versions\n\nThese are known, and accepted if they are absent, empty or hold the default. " +
-		"Any other value is an error, so that nothing is ignored in silence.\n\n| where | key | default |\n|---|---|---|\n")
+		"Any other value is an error, so that nothing is ignored in silence.\n\n| key | default |\n|---|---|\n")
 	types := make([]reflect.Type, 0, len(later))
 	for t := range later {
 		types = append(types, t)
@@ -167,7 +176,7 @@ func (m *manual) laterKeys() {
 		}
 		slices.Sort(names)
 		for _, name := range names {
-			m.b.WriteString("| " + t.Name() + " | `" + name + "` | `" + later[t][name] + "` |\n")
+			m.b.WriteString("| `" + whereOf[t.Name()] + name + "` | `" + later[t][name] + "` |\n")
 		}
 	}
 }

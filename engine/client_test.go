@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/corelane/corelane/codec"
+	"github.com/corelane/corelane/engine/reactor"
 )
 
 // tunnel opens one and returns both of its ends.
@@ -296,7 +297,8 @@ func TestBudgetBoundsWhatRuns(t *testing.T) {
 		last = used
 		return still && used > budget/2
 	}, patience, 100*time.Millisecond)
-	require.LessOrEqual(t, last, int64(budget+streams*(64<<10)))
+	// Each stream may have had two reads under way, and a block half full.
+	require.LessOrEqual(t, last, int64(budget+streams*(2*reactor.ReadBuffer+reactor.BlockSize)))
 	for _, c := range cs {
 		c.reset()
 	}

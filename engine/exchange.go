@@ -11,7 +11,7 @@ import (
 	"github.com/corelane/corelane/route"
 )
 
-// state is where an exchange stands. Only this file compares states.
+// state is where an exchange stands; setState is its only writer.
 type state uint8
 
 const (

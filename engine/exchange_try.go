@@ -160,7 +160,7 @@ func (x *Exchange) again() {
 	x.try()
 }
 
-// mayRepeat applies the rules of DESIGN: nothing of a response has reached the
+// mayRepeat applies the rules of docs/architecture.md: nothing of a response has reached the
 // client, the method is idempotent or no byte reached the socket, and the body
 // is still held whole. It books the retry that it allows.
 func (x *Exchange) mayRepeat(f fault, untouched, reused bool) bool {

@@ -41,10 +41,11 @@ func (c *Conn) Commit(b []byte) {
 	g.push(b) // append moved it
 }
 
-// Write queues b by reference: it must stay unchanged until the flush, which comes at the end of the
-// callback (small writes are copied then, and sent with those of the batch of events), before the loop reads again, or when another Conn of the loop is written to. Of a slice of
-// OnData's b the bytes in front of it may be overwritten by then. Writing to a Conn that was closed, or
-// whose sending side was, does nothing.
+// Write queues b by reference: it must stay unchanged until the flush. That comes at the end of the
+// callback, before the loop reads again, or when another Conn of the loop is written to; small writes
+// are copied then and leave with those of the batch of events. If b is part of OnData's bytes, those
+// in front of it may be overwritten by then. Writing to a Conn that was closed, or whose sending side
+// was, does nothing.
 func (c *Conn) Write(b []byte) {
 	l := c.loop
 	l.assertLoop()

@@ -11,5 +11,16 @@
 // callback are gathered and leave in one system call, and only what the kernel refuses is copied
 // into the off-heap blocks of a write queue.
 //
+// How a byte leaves:
+//
+//	Stage/Commit ─► scratch ─┐
+//	Write ─► reference ──────┴► gather list ─► small: the lot ─► end of the batch ─┐
+//	                                        └► else: end of the callback ──────────┴► sendto
+//	                                                                                  │ what the kernel refuses
+//	                                                       next writable edge: writev ◄── blocks of the queue
+//
+// and how one comes: recvfrom ─► the loop's read buffer ─► OnData; what that does not consume is kept
+// in blocks and offered again, in front of newer bytes, after Resume.
+//
 // The package knows no protocol: a Handler gets bytes and says how many it consumed.
 package reactor
