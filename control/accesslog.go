@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/corelane/corelane/engine"
 )
 
@@ -57,7 +59,9 @@ func OpenAccessLog(path string, stdout io.Writer, rings []*engine.Ring, log *slo
 }
 
 func openLogFile(path string) (*os.File, error) {
-	return os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, accessLogMode)
+	// O_NONBLOCK, since opening a FIFO that nobody reads would wait for ever: so
+	// it is an error.
+	return os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE|unix.O_NONBLOCK, accessLogMode)
 }
 
 // Reopen makes the log open its file again before it next writes, for

@@ -19,6 +19,8 @@ import (
 type Options struct {
 	// Path is the configuration: a file or a folder of *.yaml.
 	Path string
+	// Cache is the folder of the last good copy; empty: what the document says.
+	Cache string
 	// Version is the program's, for the status.
 	Version string
 	// Stderr takes the program's own log, one JSON object a line.
@@ -102,7 +104,9 @@ func Start(ctx context.Context, o Options) (*Node, error) {
 	level, registry := new(slog.LevelVar), pool.NewRegistry()
 	n.log = slog.New(slog.NewJSONHandler(o.Stderr, &slog.HandlerOptions{Level: level}))
 	n.source = filesOf(o.Path, n.log)
-	n.pipeline = config.NewPipeline(config.PipelineOptions{Source: n.source, Registry: registry, Log: n.log})
+	n.pipeline = config.NewPipeline(config.PipelineOptions{
+		Source: n.source, Registry: registry, Log: n.log, CacheDir: o.Cache,
+	})
 	doc, snap, err := n.pipeline.Start(ctx)
 	if err != nil {
 		return nil, err

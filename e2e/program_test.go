@@ -69,7 +69,7 @@ func newProgram(t *testing.T, configuration string) *program {
 	t.Helper()
 	p := &program{
 		t: t, folder: t.TempDir(), exited: make(chan struct{}),
-		client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 16}, Timeout: patience},
+		client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}, Timeout: patience},
 	}
 	p.write(configuration)
 	return p

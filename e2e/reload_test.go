@@ -64,15 +64,38 @@ func TestStartsFromTheLastGoodCopy(t *testing.T) {
 	p.signal(syscall.SIGTERM)
 	require.Equal(t, 0, p.exit())
 
-	next := newProgram(t, configuration+"nonsense: 1\n")
-	require.NoError(t, os.CopyFS(filepath.Join(next.folder, "cache"), os.DirFS(filepath.Join(p.folder, "cache"))))
-	next.launch("run", "-c", next.config())
+	good, err := os.ReadFile(p.config())
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(p.config(), append(good, "nonsense: 1\n"...), 0o600))
+	next := newProgram(t, configuration)
+	next.launch("run", "-c", p.config())
 	next.await("serving", next.serving)
 	code, _ := next.get("/hello")
 	assert.Equal(t, 200, code)
 	s := next.status()
 	assert.True(t, s.Config.FromCache)
 	assert.Contains(t, s.Config.LastError, "nonsense")
+}
+
+// A copy of another configuration must never be served in the place of a broken
+// one. With --cache the folder is known even if the file cannot be read.
+func TestCopiesBelongToTheirConfiguration(t *testing.T) {
+	p := start(t, head+hello)
+	p.signal(syscall.SIGTERM)
+	require.Equal(t, 0, p.exit())
+	cache := filepath.Join(p.folder, "cache")
+	require.NoError(t, os.WriteFile(p.config(), []byte("routes: ["), 0o600))
+
+	other := newProgram(t, "routes: [")
+	other.launch("run", "-c", other.config(), "--cache", cache)
+	require.Equal(t, 1, other.exit())
+	require.Contains(t, other.stderr.String(), "is a copy of another configuration")
+
+	own := newProgram(t, "")
+	own.launch("run", "-c", p.config(), "--cache", cache)
+	own.await("serving", own.serving)
+	code, _ := own.get("/hello")
+	require.Equal(t, 200, code)
 }
 
 // Rotation: the file is renamed, SIGHUP makes a new one.

@@ -178,7 +178,7 @@ func (x *Exchange) mayRepeat(f fault, untouched, reused bool) bool {
 		x.w.stats.StaleRetries++
 		return true
 	}
-	return x.repeats(f.kind) && x.takeRetry()
+	return x.repeats(f.kind) && x.takeRetry(f.kind)
 }
 
 // repeats says whether the route repeats this kind of failure.
@@ -200,11 +200,13 @@ func (x *Exchange) retryStatus(status int) bool {
 		x.req.MethodID().Idempotent() &&
 		x.requestDone &&
 		(x.bytesIn == 0 || x.held.whole(x.bytesIn)) &&
-		x.takeRetry()
+		x.takeRetry(faultFinal)
 }
 
-// takeRetry counts an extra try against the route's attempts and the budget.
-func (x *Exchange) takeRetry() bool {
+// takeRetry counts an extra try against the route's attempts and the budget. A
+// failed connect is not charged to the budget: it was no work for the service,
+// and when an endpoint dies half of all exchanges go elsewhere at one moment.
+func (x *Exchange) takeRetry(kind faultKind) bool {
 	extra := x.tries - 1
 	if x.staleRetried {
 		extra--
@@ -212,11 +214,14 @@ func (x *Exchange) takeRetry() bool {
 	if extra >= x.route.Retries.Attempts {
 		return false
 	}
-	if !x.retrying && !x.w.takeRetry(x.svc, x.route.Retries.Budget) {
-		x.w.stats.RetriesDenied++
-		return false
+	if kind != faultConnect && !x.retrying {
+		if !x.w.takeRetry(x.svc, x.route.Retries.Budget) {
+			x.w.stats.RetriesDenied++
+			return false
+		}
+		x.retrying = true
 	}
-	x.retrying, x.fresh = true, false
+	x.fresh = false
 	x.w.stats.Retries++
 	return true
 }

@@ -3,14 +3,17 @@ package engine
 import (
 	"io"
 	"net/http"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
+	"weak"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
 	"github.com/corelane/corelane/codec"
+	"github.com/corelane/corelane/engine/reactor"
 	"github.com/corelane/corelane/engine/snapshot"
 	"github.com/corelane/corelane/filters"
 	"github.com/corelane/corelane/pool"
@@ -293,4 +296,89 @@ func TestLookalikesOfATrustedPeerAreDroppedToo(t *testing.T) {
 	}
 	up.send(ok)
 	c.expect(200, "ok")
+}
+
+// When an endpoint dies many exchanges go elsewhere at once; that is no storm.
+func TestFailedConnectsAreNotChargedToTheBudget(t *testing.T) {
+	const clients = 4 * minRetries
+	o := newOrigin(t)
+	s := newSetup(refusing(t), o.addr)
+	s.balance = pool.RoundRobin
+	s.retries.Budget = 1
+	g := s.start(t)
+	var cs, ups []*peer
+	for range clients {
+		cs = append(cs, g.dial().get("/"))
+		up := o.accept()
+		up.request()
+		ups = append(ups, up)
+	}
+	for i := range cs {
+		ups[i].send(ok)
+	}
+	for _, c := range cs {
+		c.expect(200, "ok")
+	}
+	st := g.stats()
+	require.Zero(t, st.RetriesDenied)
+	require.Greater(t, st.Retries, uint64(minRetries))
+}
+
+func TestUnfinishedHeadsCountInTheBudget(t *testing.T) {
+	s := newSetup(refusing(t))
+	s.options.Memory = 16 << 10
+	g := s.start(t)
+	c := g.dial().send("GET / HTTP/1.1\r\nHost: a\r\nX: ", strings.Repeat("x", 8<<10))
+	require.Eventually(t, func() bool { used, _ := g.server.Memory(); return used >= 8<<10 }, patience, time.Millisecond)
+	c.send(strings.Repeat("x", 16<<10))
+	c.expectReason(codec.Overloaded)
+	require.Eventually(t, func() bool { used, _ := g.server.Memory(); return used == 0 }, patience, time.Millisecond)
+
+	left := g.dial().send("GET / HTTP/1.1\r\nHost: a\r\nX: ", strings.Repeat("x", 8<<10))
+	require.Eventually(t, func() bool { used, _ := g.server.Memory(); return used > 0 }, patience, time.Millisecond)
+	left.reset()
+	require.Eventually(t, func() bool { used, _ := g.server.Memory(); return used == 0 }, patience, time.Millisecond)
+}
+
+func TestHintsToAClientThatDoesNotRead(t *testing.T) {
+	o := newOrigin(t)
+	s := newSetup(o.addr)
+	s.options.High, s.options.Low = 32<<10, 16<<10
+	g := s.start(t)
+	c := g.dial()
+	require.NoError(t, c.conn.SetReadBuffer(4096))
+	c.get("/")
+	up := o.accept()
+	up.request()
+	w, done := g.server.workers[0], make(chan error, 1)
+	w.loop.Post(&reactor.Task{Run: func(*reactor.Loop) {
+		done <- unix.SetsockoptInt(w.sessions.conn.FD(), unix.SOL_SOCKET, unix.SO_SNDBUF, 4096)
+	}})
+	require.NoError(t, <-done)
+	hint := "HTTP/1.1 103 Early Hints\r\nX: " + strings.Repeat("x", 60<<10) + "\r\n\r\n"
+	for range maxInterim {
+		up.send(hint)
+	}
+	all := uint64(maxInterim * len(hint))
+	require.Eventually(t, func() bool { return g.stats().Reactor.BytesIn > all }, patience, time.Millisecond)
+	used, _ := g.server.Memory()
+	require.NotZero(t, used, "the client took everything")
+	require.Less(t, used, int64(32<<10+2*len(hint)), "hints are queued without bound")
+}
+
+// The timers of a loop must not keep what has ended.
+func TestEndedSessionsAreCollected(t *testing.T) {
+	g := newSetup(newOrigin(t).serve(echoOK).addr).start(t)
+	c := g.dial().get("/")
+	c.expect(200, "ok")
+	w := g.server.workers[0]
+	session := make(chan weak.Pointer[Session], 1)
+	w.loop.Post(&reactor.Task{Run: func(*reactor.Loop) { session <- weak.Make(w.sessions) }})
+	p := <-session
+	require.NotNil(t, p.Value())
+	c.close()
+	require.Eventually(t, func() bool {
+		runtime.GC()
+		return p.Value() == nil
+	}, patience, 10*time.Millisecond)
 }

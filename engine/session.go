@@ -69,6 +69,7 @@ type Session struct {
 	limits    http1.Limits
 	clock     reactor.Timer
 	requests  int
+	headHeld  int // bytes of an unfinished head, counted in the budget
 	discarded int64
 	keep      bool // the connection may carry another request
 	chunked   bool // the answer is sent chunked
@@ -167,8 +168,29 @@ func (s *Session) readHead(b []byte) int {
 		s.begin(x)
 	case s.head.Started():
 		s.startHeadClock()
+		return s.holdHead(n)
 	}
 	return n
+}
+
+// holdHead counts the bytes of a head that is not whole into the budget for
+// buffers; there may be as many such heads as clients.
+func (s *Session) holdHead(n int) int {
+	memory := s.w.loop.Memory()
+	held := s.x.req.Size()
+	memory.Add(int64(held - s.headHeld))
+	s.headHeld = held
+	if memory.Over() {
+		s.refuse(s.x, faultOverloaded)
+	}
+	return n
+}
+
+func (s *Session) releaseHead() {
+	if s.headHeld > 0 {
+		s.w.loop.Memory().Add(int64(-s.headHeld))
+		s.headHeld = 0
+	}
 }
 
 // startHeadClock times a head that did not arrive in one piece. On a fresh
@@ -201,6 +223,7 @@ func (s *Session) begin(x *Exchange) {
 
 // start fills in what every exchange of this session has, also a refused one.
 func (s *Session) start(x *Exchange) {
+	s.releaseHead()
 	s.requests++
 	s.chunked, s.bodyless = false, false
 	x.Peer, x.Scheme, x.peerText = s.conn.Remote(), "http", s.peerText

@@ -9,8 +9,8 @@ var crlf = []byte("\r\n")
 
 // sendInterim implements downstream. HTTP/1.0 knows no 1xx (RFC 9110 §15.2).
 func (s *Session) sendInterim(h *codec.Head) {
-	if s.x.req.Minor() == 0 {
-		return
+	if s.x.req.Minor() == 0 || s.conn.OverHigh() && h.Status() != 100 {
+		return // nobody has to get a hint, least of all who does not read
 	}
 	s.expected = s.expected && h.Status() != 100
 	s.conn.Commit(http1.AppendResponse(s.conn.Stage(), h, http1.ResponseOptions{NoFraming: true}))
@@ -190,12 +190,13 @@ func (s *Session) leave() {
 		return
 	}
 	s.state = closed
-	s.w.loop.Disarm(&s.clock)
+	s.w.loop.Forget(&s.clock) // the wheel must not keep what has ended
 	s.w.removeSession(s)
 }
 
 // dropIdle gives back the exchange of a head that never became whole.
 func (s *Session) dropIdle() {
+	s.releaseHead()
 	if s.x != nil && !s.x.running() {
 		s.w.giveBack(s.x)
 		s.x = nil

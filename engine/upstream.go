@@ -243,6 +243,11 @@ func (u *upstreamConn) read(b []byte) int {
 // readHead feeds the decoder and hands over each head that is whole.
 func (u *upstreamConn) readHead(b []byte) int {
 	x := u.x
+	if !u.head.Started() && u.untouched() {
+		// Bytes that were on their way before the request was: not its answer.
+		x.onUpstreamFailed(faultUpstreamReset)
+		return len(b)
+	}
 	n, done, err := u.head.Response(&x.resp, b, &u.limits, u.method)
 	if err != nil {
 		x.onUpstreamFailed(faultBadResponse)

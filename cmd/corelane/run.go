@@ -13,7 +13,7 @@ import (
 )
 
 func newRun() *cobra.Command {
-	var path string
+	var path, cache string
 	var withDemo bool
 	cmd := &cobra.Command{
 		Use:   "run -c FILE",
@@ -21,15 +21,16 @@ func newRun() *cobra.Command {
 		Long: "Serve until SIGTERM or SIGINT, which drain; a second one stops at once.\n" +
 			"SIGHUP reads the configuration again and reopens the access log.",
 		Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error { return run(path, withDemo) },
+		RunE: func(*cobra.Command, []string) error { return run(path, cache, withDemo) },
 	}
 	configFlag(cmd, &path)
+	cmd.Flags().StringVar(&cache, "cache", "", "folder of the last good copy, instead of config.cache; it is found even if the file cannot be read")
 	cmd.Flags().BoolVar(&withDemo, "demo", false, "also start a service to try things with, on "+demoAddress)
 	return cmd
 }
 
 // run is the life of the gateway.
-func run(path string, withDemo bool) error {
+func run(path, cache string, withDemo bool) error {
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, control.Signals...)
 	signal.Ignore(syscall.SIGPIPE) // a log reader that went away must not end the gateway
@@ -42,7 +43,7 @@ func run(path string, withDemo bool) error {
 		defer d.stop()
 	}
 	node, err := control.Start(context.Background(), control.Options{
-		Path: path, Version: version, Stderr: os.Stderr, Stdout: os.Stdout,
+		Path: path, Cache: cache, Version: version, Stderr: os.Stderr, Stdout: os.Stdout,
 	})
 	if err != nil {
 		return failed(err)
