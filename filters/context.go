@@ -74,6 +74,7 @@ type Context struct {
 	reply   Reply
 	host    Host
 	slots   [maxSlots]any
+	slotted bool // a slot was set: most exchanges have nothing to clear
 	waiting waitState
 }
 
@@ -107,7 +108,9 @@ func (c *Context) Recycle() {
 	c.AcceptedAt, c.Now, c.Wall = 0, 0, 0
 	c.Reason = codec.ReasonNone
 	c.reply = Reply{}
-	c.slots = [maxSlots]any{}
+	if c.slotted {
+		c.slots, c.slotted = [maxSlots]any{}, false
+	}
 	c.waiting.value, c.waiting.dropped = nil, false
 }
 

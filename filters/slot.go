@@ -29,4 +29,7 @@ func (s Slot[T]) Get(ctx *Context) (T, bool) {
 }
 
 // Set stores a value for the rest of the exchange. Loop only.
-func (s Slot[T]) Set(ctx *Context, v T) { ctx.slots[s.number-1] = v }
+func (s Slot[T]) Set(ctx *Context, v T) {
+	ctx.slots[s.number-1] = v
+	ctx.slotted = true
+}

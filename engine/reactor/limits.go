@@ -32,7 +32,7 @@ const (
 
 const (
 	maxPieces = 64  // entries of one writev
-	maxParked = 128 // connections whose writes wait for the end of the batch: under a millisecond of work
+	maxParked = 32  // connections whose writes wait for the end of the batch: about 0.2 ms of work
 	maxEvents = 512 // events of one epoll_wait
 
 	decayTicks = 10 // ticks of disuse until free memory is given back
