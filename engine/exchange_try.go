@@ -203,9 +203,21 @@ func (x *Exchange) retryStatus(status int) bool {
 		x.takeRetry(faultFinal)
 }
 
-// takeRetry counts an extra try against the route's attempts and the budget. A
-// failed connect is not charged to the budget: it was no work for the service,
-// and when an endpoint dies half of all exchanges go elsewhere at one moment.
+// failsOver says whether a retry leaves an endpoint that is not there any more
+// for one that was not tried. When an endpoint dies, a large share of all
+// exchanges do so at one moment, and none of them is more work for the service.
+func (x *Exchange) failsOver(kind faultKind) bool {
+	switch kind {
+	case faultConnect:
+		return true
+	case faultReset:
+		return x.tried.Len() < len(x.svc.Pool.Members)
+	}
+	return false
+}
+
+// takeRetry counts an extra try against the route's attempts and, unless it fails
+// over, against the budget.
 func (x *Exchange) takeRetry(kind faultKind) bool {
 	extra := x.tries - 1
 	if x.staleRetried {
@@ -214,7 +226,7 @@ func (x *Exchange) takeRetry(kind faultKind) bool {
 	if extra >= x.route.Retries.Attempts {
 		return false
 	}
-	if kind != faultConnect && !x.retrying {
+	if !x.retrying && !x.failsOver(kind) {
 		if !x.w.takeRetry(x.svc, x.route.Retries.Budget) {
 			x.w.stats.RetriesDenied++
 			return false

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"io"
+	"net"
 	"net/http"
 	"runtime"
 	"strings"
@@ -381,4 +382,70 @@ func TestEndedSessionsAreCollected(t *testing.T) {
 		runtime.GC()
 		return p.Value() == nil
 	}, patience, 10*time.Millisecond)
+}
+
+// So do the exchanges whose connections die with their endpoint.
+func TestFailingOverIsNotChargedToTheBudget(t *testing.T) {
+	const clients = 4 * minRetries
+	dying, stays := newOrigin(t), newOrigin(t)
+	s := newSetup(dying.addr, stays.addr)
+	s.balance = pool.RoundRobin
+	s.retries.Budget = 1
+	g := s.start(t)
+	var cs, killed, ups []*peer
+	for i := range clients {
+		cs = append(cs, g.dial().get("/"))
+		if i%2 == 0 {
+			killed = append(killed, acceptEither(t, &dying, &stays))
+			continue
+		}
+		up := stays.accept()
+		up.request()
+		ups = append(ups, up)
+	}
+	for _, up := range killed {
+		up.reset()
+	}
+	for range killed {
+		up := stays.accept()
+		up.request()
+		ups = append(ups, up)
+	}
+	for _, up := range ups {
+		up.send(ok)
+	}
+	for _, c := range cs {
+		c.expect(200, "ok")
+	}
+	require.Zero(t, g.stats().RetriesDenied)
+}
+
+// acceptEither takes the first connection from whichever origin gets it, since a
+// loop begins its turns at an offset, and makes that one dying from then on.
+func acceptEither(t *testing.T, dying, stays **origin) *peer {
+	t.Helper()
+	type taken struct {
+		o    *origin
+		conn net.Conn
+	}
+	_ = (*dying).ln.SetDeadline(time.Now().Add(patience))
+	_ = (*stays).ln.SetDeadline(time.Now().Add(patience))
+	first := make(chan taken, 2)
+	for _, o := range []*origin{*dying, *stays} {
+		go func() {
+			if conn, err := o.ln.Accept(); err == nil {
+				first <- taken{o, conn}
+			}
+		}()
+	}
+	got := <-first
+	other := *dying
+	if got.o == *dying {
+		other = *stays
+	}
+	_ = other.ln.SetDeadline(time.Now()) // ends the other wait
+	*dying, *stays = got.o, other
+	p := newPeer(t, got.conn)
+	p.request()
+	return p
 }
