@@ -430,20 +430,24 @@ func acceptEither(t *testing.T, dying, stays **origin) *peer {
 	}
 	_ = (*dying).ln.SetDeadline(time.Now().Add(patience))
 	_ = (*stays).ln.SetDeadline(time.Now().Add(patience))
-	first := make(chan taken, 2)
+	ends := make(chan taken, 2)
 	for _, o := range []*origin{*dying, *stays} {
 		go func() {
-			if conn, err := o.ln.Accept(); err == nil {
-				first <- taken{o, conn}
+			conn, err := o.ln.Accept()
+			if err != nil {
+				conn = nil
 			}
+			ends <- taken{o, conn}
 		}()
 	}
-	got := <-first
+	got := <-ends
+	require.NotNil(t, got.conn)
 	other := *dying
 	if got.o == *dying {
 		other = *stays
 	}
-	_ = other.ln.SetDeadline(time.Now()) // ends the other wait
+	_ = other.ln.SetDeadline(time.Now())
+	require.Nil(t, (<-ends).conn) // nobody waits there any more
 	*dying, *stays = got.o, other
 	p := newPeer(t, got.conn)
 	p.request()
