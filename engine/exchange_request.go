@@ -231,10 +231,6 @@ func (x *Exchange) refuseBody() {
 	x.answer()
 }
 
-// onCutRequest: the client stopped in the middle of the body but can still
-// read.
-func (x *Exchange) onCutRequest(f fault) { x.fail(f) }
-
 // onUpstreamDrain continues a client that was paused for a slow upstream.
 func (x *Exchange) onUpstreamDrain() {
 	if x.bodyOpen || x.state == stateTunnel {

@@ -453,3 +453,22 @@ func acceptEither(t *testing.T, dying, stays **origin) *peer {
 	p.request()
 	return p
 }
+
+// A response that came before any byte of its request is somebody else's.
+func TestAnswerBeforeTheRequestIsRefused(t *testing.T) {
+	o := newOrigin(t)
+	g := noRetries(newSetup(o.addr)).start(t)
+	c := g.dial().get("/")
+	up := o.accept()
+	up.request()
+	w, done := g.server.workers[0], make(chan struct{})
+	w.loop.Post(&reactor.Task{Run: func(*reactor.Loop) {
+		u := w.oldest.up.(*upstreamConn)
+		u.sentAt = u.conn.BytesOut() // as if the request still waited in the loop
+		close(done)
+	}})
+	<-done
+	up.send(ok)
+	c.expectReason(codec.UpstreamReset)
+	up.expectCut()
+}

@@ -255,7 +255,7 @@ func (s *Session) readBody(b []byte) int {
 	if err != nil {
 		s.keep, s.unread = false, true
 		s.state = awaiting
-		x.onCutRequest(faultOf(err))
+		x.fail(faultOf(err))
 		return len(b)
 	}
 	if len(data) > 0 {
@@ -304,7 +304,7 @@ func (s *Session) OnEOF(*reactor.Conn) {
 	case readingBody:
 		s.keep = false
 		s.state = awaiting
-		s.x.onCutRequest(faultCutRequest)
+		s.x.fail(faultCutRequest)
 	case awaiting:
 		s.keep = false
 		s.startHalfCloseClock()
@@ -358,7 +358,7 @@ func (s *Session) OnTimer(kind uint8, _ int64) {
 	case clockReadIdle:
 		s.keep, s.unread = false, true
 		s.state = awaiting
-		s.x.onCutRequest(faultReadIdle)
+		s.x.fail(faultReadIdle)
 	}
 }
 

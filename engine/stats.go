@@ -47,8 +47,8 @@ type Stats struct {
 	BytesIn, BytesOut uint64
 	// Upgrades counts tunnels opened; UnknownPaths requests without a route.
 	Upgrades, UnknownPaths uint64
-	// FilterOverruns and FilterPanics, ResumedTwice: see package filters.
-	FilterOverruns, FilterPanics, ResumedTwice uint64
+	// FilterOverruns and FilterPanics: see package filters.
+	FilterOverruns, FilterPanics uint64
 	// LogDropped counts access records that found the ring full.
 	LogDropped uint64
 	// Reactor and Pool are copies of running totals and gauges, not deltas.
@@ -120,7 +120,6 @@ func (s *Stats) Merge(o *Stats) {
 	s.UnknownPaths += o.UnknownPaths
 	s.FilterOverruns += o.FilterOverruns
 	s.FilterPanics += o.FilterPanics
-	s.ResumedTwice += o.ResumedTwice
 	s.LogDropped += o.LogDropped
 	s.Reactor, s.Pool = o.Reactor, o.Pool
 	s.LiveExchanges, s.LiveSessions = o.LiveExchanges, o.LiveSessions
