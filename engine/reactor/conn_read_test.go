@@ -117,6 +117,7 @@ func TestUnconsumedIsKept(t *testing.T) {
 		require.Equal(t, "YZ", s.next(t))
 		do(t, l, c.Resume)
 		require.Equal(t, "eof", s.next(t), "after everything before it was consumed")
+		quiet(t, l)
 		do(t, l, func() { require.Zero(t, l.Stats().BlocksHeld) })
 	})
 }

@@ -177,6 +177,7 @@ func TestWriteTimeoutResets(t *testing.T) {
 		require.Equal(t, "close "+ErrWriteTimeout.Error(), s.next(t))
 		_, err := io.Copy(io.Discard, peer)
 		require.ErrorIs(t, err, unix.ECONNRESET)
+		quiet(t, l)
 		do(t, l, func() { require.Zero(t, l.Stats().BlocksHeld) })
 	})
 }

@@ -108,6 +108,7 @@ func TestDialRefused(t *testing.T) {
 		var op *net.OpError
 		require.ErrorAs(t, err, &op)
 		require.Equal(t, address, op.Addr.String())
+		quiet(t, l)
 		do(t, l, func() { require.True(t, c.Closed()); require.Zero(t, l.Stats().BlocksHeld) })
 	})
 }

@@ -65,7 +65,8 @@ func await[T any](t testing.TB, ch <-chan T, what string) T {
 	}
 }
 
-// do runs fn on the loop and waits for it.
+// do runs fn on the loop and waits for it. A task can share its turn with the callback that the test
+// has just seen, so what a turn does at its end is certain only after quiet.
 func do(t testing.TB, l *Loop, fn func()) {
 	t.Helper()
 	done := make(chan struct{})
