@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"math"
-	"os"
 	"strconv"
 	"testing"
 	"time"
@@ -33,25 +32,6 @@ func TestOptions(t *testing.T) {
 		_, err := parseOptions(args)
 		assert.Error(t, err, "%v", args)
 	}
-}
-
-func TestParseStat(t *testing.T) {
-	stat, err := parseStat([]byte("12 (a (b) c) S 7 12 12 0 -1 4194560 1 2 3 4 150 50 0 0 20 0 1"))
-	require.NoError(t, err)
-	assert.Equal(t, procStat{parent: 7, cpu: 2 * time.Second}, stat)
-	_, err = parseStat([]byte("12 short"))
-	assert.Error(t, err)
-}
-
-func TestOwnFamily(t *testing.T) {
-	members, err := family(os.Getpid())
-	require.NoError(t, err)
-	assert.Contains(t, members, os.Getpid())
-	peak, err := peakMemory(os.Getpid())
-	require.NoError(t, err)
-	assert.Positive(t, peak)
-	_, err = family(-1)
-	assert.Error(t, err)
 }
 
 func TestParseReport(t *testing.T) {

@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/corelane/corelane/bench/process"
 )
 
 // bases are the proxies that the others are compared with.
@@ -66,10 +68,10 @@ func newResult(ctx context.Context, s *session) *result {
 		Time: time.Now().UTC().Truncate(time.Second), Command: s.o.command, Mode: s.o.mode, Log: s.o.log,
 		Seconds: s.o.duration.Seconds(), Machine: thisMachine(s.o), Order: s.o.rivals, Proxies: map[string]about{},
 	}
-	out, _ := pinned(ctx, -1, "wrk", "--version").CombinedOutput()
+	out, _ := process.Pinned(ctx, -1, "wrk", "--version").CombinedOutput()
 	r.Machine.Wrk = versionPattern.FindString(string(out))
 	for _, c := range s.contenders {
-		r.Proxies[c.name] = about{Version: c.rival.tellVersion(ctx, c.place.binary)}
+		r.Proxies[c.Name] = about{Version: c.rival.tellVersion(ctx, c.place.binary)}
 	}
 	return r
 }

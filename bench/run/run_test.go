@@ -1,22 +1,15 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/corelane/corelane/bench/loopback"
 )
 
 // anyCPU lets a run work on a machine with one processor as well.
@@ -61,38 +54,6 @@ func TestMissingProgram(t *testing.T) {
 	require.NoError(t, err)
 	_, err = measure(t.Context(), o)
 	assert.ErrorContains(t, err, "run `make build`")
-}
-
-func TestProcessThatEndsAtOnce(t *testing.T) {
-	free, err := loopback.FreeAddresses(1)
-	require.NoError(t, err)
-	cmd := exec.CommandContext(t.Context(), "sh", "-c", "echo port taken; exit 3")
-	_, err = startProcess(t.Context(), "odd", cmd, free[0], filepath.Join(t.TempDir(), "log"))
-	assert.ErrorContains(t, err, "exit status 3")
-	assert.ErrorContains(t, err, "port taken")
-}
-
-func TestProcessThatDoesNotEnd(t *testing.T) {
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer ln.Close()
-	// It ends at the signal but leaves a child, which the process group catches.
-	cmd := exec.CommandContext(t.Context(), "sh", "-c", "sleep 600 & wait")
-	p, err := startProcess(t.Context(), "odd", cmd, ln.Addr().String(), filepath.Join(t.TempDir(), "log"))
-	require.NoError(t, err)
-	require.NoError(t, p.alive())
-	members, err := family(p.pid())
-	require.NoError(t, err)
-	p.stop()
-	for pid := range members {
-		assert.Eventually(t, func() bool { return gone(pid) }, 5*time.Second, 10*time.Millisecond, "process %d", pid)
-	}
-}
-
-// gone tells whether a process has ended, or waits only to be collected.
-func gone(pid int) bool {
-	b, err := os.ReadFile(filepath.Join("/proc", itoa(pid), "stat"))
-	return err != nil || bytes.Contains(b, []byte(") Z "))
 }
 
 func TestVerify(t *testing.T) {

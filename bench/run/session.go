@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/corelane/corelane/bench/loopback"
+	"github.com/corelane/corelane/bench/process"
 )
 
 // warmUp is the first slice of every proxy in a cell; it does not count.
@@ -19,7 +20,7 @@ const warmUp = time.Second
 
 // contender is a rival that runs.
 type contender struct {
-	*process
+	*process.Process
 	rival  *rival
 	place  *place
 	logged int64 // bytes of access log seen
@@ -29,7 +30,7 @@ type contender struct {
 type session struct {
 	o          *options
 	dir        string
-	origin     *process
+	origin     *process.Process
 	contenders []*contender
 	generator  generator
 	progress   io.Writer
@@ -76,8 +77,8 @@ func (s *session) start(ctx context.Context) error {
 			return err
 		}
 	}
-	cmd := pinned(ctx, s.o.originCPU, binary, "-listen", addresses[0])
-	if s.origin, err = startProcess(ctx, "origin", cmd, addresses[0], filepath.Join(s.dir, "origin.log")); err != nil {
+	cmd := process.Pinned(ctx, s.o.originCPU, binary, "-listen", addresses[0])
+	if s.origin, err = process.Start(ctx, "origin", cmd, addresses[0], filepath.Join(s.dir, "origin.log")); err != nil {
 		return err
 	}
 	for i, name := range s.o.rivals {
@@ -91,7 +92,7 @@ func (s *session) start(ctx context.Context) error {
 func (s *session) startRival(ctx context.Context, r *rival, listen, admin string) error {
 	p := &place{
 		Dir: filepath.Join(s.dir, r.name), Listen: listen, Admin: admin,
-		Origin: s.origin.address, Log: s.o.log, Root: os.Getuid() == 0,
+		Origin: s.origin.Address, Log: s.o.log, Root: os.Getuid() == 0,
 	}
 	if err := r.prepare(ctx, s.o, p); err != nil {
 		return err
@@ -100,25 +101,25 @@ func (s *session) startRival(ctx context.Context, r *rival, listen, admin string
 	if r.stdoutLog {
 		output = p.accessLog()
 	}
-	cmd := pinned(ctx, s.o.proxyCPU, p.binary, r.args(p)...)
+	cmd := process.Pinned(ctx, s.o.proxyCPU, p.binary, r.args(p)...)
 	cmd.Dir, cmd.Env = p.Dir, append(os.Environ(), r.env...)
-	started, err := startProcess(ctx, r.name, cmd, listen, output)
+	started, err := process.Start(ctx, r.name, cmd, listen, output)
 	if err != nil {
 		return err
 	}
-	s.contenders = append(s.contenders, &contender{process: started, rival: r, place: p})
+	s.contenders = append(s.contenders, &contender{Process: started, rival: r, place: p})
 	if err := verify(ctx, listen, s.o.sizes); err != nil {
-		return fmt.Errorf("%s does not do the work: %w\n%s", r.name, err, started.tail())
+		return fmt.Errorf("%s does not do the work: %w\n%s", r.name, err, started.Tail())
 	}
 	return nil
 }
 
 func (s *session) stop() {
 	for _, c := range s.contenders {
-		c.stop()
+		c.Stop()
 	}
 	if s.origin != nil {
-		s.origin.stop()
+		s.origin.Stop()
 	}
 }
 
@@ -133,12 +134,12 @@ func (s *session) runCell(ctx context.Context, c cell) (cellResult, error) {
 	for i := range s.o.rounds {
 		round := map[string]sample{}
 		for _, next := range rotated(s.contenders, i) {
-			taken, err := measureSlice(next.process, func() (report, error) { return ask(next.address) })
+			taken, err := measureSlice(next.Process, func() (report, error) { return ask(next.Address) })
 			if err != nil {
 				return measured, err
 			}
 			next.logged += emptyLog(next.place.accessLog())
-			round[next.name] = taken
+			round[next.Name] = taken
 		}
 		measured.Rounds = append(measured.Rounds, round)
 		fmt.Fprintf(s.progress, "%v: round %d of %d\n", c, i+1, s.o.rounds)
@@ -149,8 +150,8 @@ func (s *session) runCell(ctx context.Context, c cell) (cellResult, error) {
 // asker warms the proxies up and returns what asks one of them for one slice.
 func (s *session) asker(ctx context.Context, c cell, measured *cellResult) (func(address string) (report, error), error) {
 	for _, next := range s.contenders {
-		if _, err := s.generator.closed(ctx, next.address, c, warmUp); err != nil {
-			return nil, fmt.Errorf("%s: %w", next.name, errors.Join(err, next.alive()))
+		if _, err := s.generator.closed(ctx, next.Address, c, warmUp); err != nil {
+			return nil, fmt.Errorf("%s: %w", next.Name, errors.Join(err, next.Alive()))
 		}
 		next.logged += emptyLog(next.place.accessLog())
 	}
@@ -161,7 +162,7 @@ func (s *session) asker(ctx context.Context, c cell, measured *cellResult) (func
 	}
 	rate := s.o.rate
 	if rate == 0 {
-		peak, err := s.generator.open(ctx, s.reference().address, c, 0)
+		peak, err := s.generator.open(ctx, s.reference().Address, c, 0)
 		if err != nil {
 			return nil, err
 		}
@@ -176,7 +177,7 @@ func (s *session) asker(ctx context.Context, c cell, measured *cellResult) (func
 // reference is the proxy whose peak sets the rate for all.
 func (s *session) reference() *contender {
 	for _, c := range s.contenders {
-		if c.name == "nginx" {
+		if c.Name == "nginx" {
 			return c
 		}
 	}
@@ -191,11 +192,11 @@ func rotated[T any](list []T, by int) []T {
 // inspect adds what is found once a run: peak memory and system calls.
 func (s *session) inspect(ctx context.Context, r *result) error {
 	for _, c := range s.contenders {
-		peak, err := peakMemory(c.pid())
+		peak, err := process.PeakMemory(c.PID())
 		if err != nil {
-			return errors.Join(err, c.alive())
+			return errors.Join(err, c.Alive())
 		}
-		about := r.Proxies[c.name]
+		about := r.Proxies[c.Name]
 		about.PeakKiB = peak
 		if s.o.log && c.logged == 0 {
 			about.Note = "no access log was written"
@@ -207,7 +208,7 @@ func (s *session) inspect(ctx context.Context, r *result) error {
 				about.Note = strings.TrimSpace(about.Note + " system calls were not counted: " + err.Error())
 			}
 		}
-		r.Proxies[c.name] = about
+		r.Proxies[c.Name] = about
 	}
 	return nil
 }

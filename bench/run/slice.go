@@ -10,6 +10,8 @@ import (
 	"os/exec"
 	"strconv"
 	"time"
+
+	"github.com/corelane/corelane/bench/process"
 )
 
 // sliceGrace is how much longer than asked a slice may take.
@@ -78,7 +80,7 @@ func (g *generator) open(ctx context.Context, address string, c cell, rate float
 func (g *generator) ask(ctx context.Context, duration time.Duration, program string, args ...string) (report, error) {
 	ctx, cancel := context.WithTimeout(ctx, duration+sliceGrace)
 	defer cancel()
-	out, err := pinned(ctx, g.o.loadCPU, program, args...).CombinedOutput()
+	out, err := process.Pinned(ctx, g.o.loadCPU, program, args...).CombinedOutput()
 	if err != nil {
 		if exit := (*exec.ExitError)(nil); errors.As(err, &exit) || ctx.Err() != nil {
 			return report{}, fmt.Errorf("%s: %w: %s", program, err, out)
@@ -99,18 +101,18 @@ type sample struct {
 }
 
 // measureSlice runs one slice between two readings of the proxy's processor time.
-func measureSlice(p *process, ask func() (report, error)) (sample, error) {
-	before, err := cpuTime(p.pid())
+func measureSlice(p *process.Process, ask func() (report, error)) (sample, error) {
+	before, err := process.CPUTime(p.PID())
 	if err != nil {
-		return sample{}, errors.Join(err, p.alive())
+		return sample{}, errors.Join(err, p.Alive())
 	}
 	r, err := ask()
 	if err != nil {
-		return sample{}, fmt.Errorf("%s: %w", p.name, errors.Join(err, p.alive()))
+		return sample{}, fmt.Errorf("%s: %w", p.Name, errors.Join(err, p.Alive()))
 	}
-	after, err := cpuTime(p.pid())
+	after, err := process.CPUTime(p.PID())
 	if err != nil {
-		return sample{}, errors.Join(err, p.alive())
+		return sample{}, errors.Join(err, p.Alive())
 	}
 	return sample{
 		Requests: r.Requests,

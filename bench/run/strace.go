@@ -13,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/corelane/corelane/bench/process"
 )
 
 const (
@@ -26,11 +28,11 @@ const (
 // of its own: under strace everything is several times slower, so nothing else
 // is read from that slice.
 func (s *session) countSyscalls(ctx context.Context, c *contender, load cell) (map[string]float64, error) {
-	members, err := family(c.pid())
+	members, err := process.Family(c.PID())
 	if err != nil {
 		return nil, err
 	}
-	table := filepath.Join(s.dir, c.name+".strace")
+	table := filepath.Join(s.dir, c.Name+".strace")
 	args := []string{"-f", "-c", "-S", "calls", "-o", table}
 	for pid := range members {
 		args = append(args, "-p", strconv.Itoa(pid))
@@ -39,7 +41,7 @@ func (s *session) countSyscalls(ctx context.Context, c *contender, load cell) (m
 	if err != nil {
 		return nil, err
 	}
-	r, err := s.generator.closed(ctx, c.address, load, traceDuration)
+	r, err := s.generator.closed(ctx, c.Address, load, traceDuration)
 	if err := errors.Join(err, stop()); err != nil {
 		return nil, err
 	}

@@ -1,4 +1,6 @@
-package main
+// Package process runs the servers of a benchmark and reads from /proc what they
+// use.
+package process
 
 import (
 	"bytes"
@@ -21,26 +23,28 @@ const (
 	tailLength = 2 << 10
 )
 
-// process is a server that the runner started and will end.
-type process struct {
-	name    string
-	cmd     *exec.Cmd
-	address string
-	output  string // file with what it printed
-	exited  chan error
+// Process is a server that the caller started and will end. It belongs to one
+// goroutine.
+type Process struct {
+	// Name is for messages, Address where the server accepts connections.
+	Name, Address string
+
+	cmd    *exec.Cmd
+	output string // file with what it printed
+	exited chan error
 }
 
-// pinned is a command on one CPU; taskset becomes the program, so its process id is the program's.
-func pinned(ctx context.Context, cpu int, program string, args ...string) *exec.Cmd {
+// Pinned is a command on one CPU; taskset becomes the program, so its process id is the program's. CPU -1 is any.
+func Pinned(ctx context.Context, cpu int, program string, args ...string) *exec.Cmd {
 	if cpu < 0 {
 		return exec.CommandContext(ctx, program, args...)
 	}
 	return exec.CommandContext(ctx, "taskset", append([]string{"-c", strconv.Itoa(cpu), program}, args...)...)
 }
 
-// startProcess runs a server until it accepts connections. It leads a process
+// Start runs a server until it accepts connections on address. It leads a process
 // group of its own, so that its workers can be ended with it.
-func startProcess(ctx context.Context, name string, cmd *exec.Cmd, address, output string) (*process, error) {
+func Start(ctx context.Context, name string, cmd *exec.Cmd, address, output string) (*Process, error) {
 	file, err := os.OpenFile(output, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
 		return nil, err
@@ -53,46 +57,47 @@ func startProcess(ctx context.Context, name string, cmd *exec.Cmd, address, outp
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("start %s: %w", name, err)
 	}
-	p := &process{name: name, cmd: cmd, address: address, output: output, exited: make(chan error, 1)}
+	p := &Process{Name: name, Address: address, cmd: cmd, output: output, exited: make(chan error, 1)}
 	go func() { p.exited <- cmd.Wait() }()
 
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	if err := loopback.Wait(ctx, address, p.exited); err != nil {
-		p.stop()
-		return nil, fmt.Errorf("start %s: %w\n%s", name, err, p.tail())
+		p.Stop()
+		return nil, fmt.Errorf("start %s: %w\n%s", name, err, p.Tail())
 	}
 	return p, nil
 }
 
-// pid is the server's process id: the master's, for nginx.
-func (p *process) pid() int {
+// PID is the server's process id: the master's, for nginx.
+func (p *Process) PID() int {
 	return p.cmd.Process.Pid
 }
 
-// alive is an error with the server's last words if it has ended.
-func (p *process) alive() error {
+// Alive is an error with the server's last words if it has ended.
+func (p *Process) Alive() error {
 	select {
 	case err := <-p.exited:
 		p.exited <- err
-		return fmt.Errorf("%s ended by itself: %w\n%s", p.name, errors.Join(err), p.tail())
+		return fmt.Errorf("%s ended by itself: %w\n%s", p.Name, errors.Join(err), p.Tail())
 	default:
 		return nil
 	}
 }
 
-// stop ends the server: politely, then with its whole process group.
-func (p *process) stop() {
+// Stop ends the server: politely, then with its whole process group.
+func (p *Process) Stop() {
 	_ = p.cmd.Process.Signal(syscall.SIGTERM)
 	select {
 	case <-p.exited:
 	case <-time.After(stopTimeout):
 	}
 	// Nothing is left of the group unless the server did not end, or left workers.
-	_ = syscall.Kill(-p.pid(), syscall.SIGKILL)
+	_ = syscall.Kill(-p.PID(), syscall.SIGKILL)
 }
 
-func (p *process) tail() []byte {
+// Tail is the end of what the server printed.
+func (p *Process) Tail() []byte {
 	out, err := os.ReadFile(p.output)
 	if err != nil {
 		return nil

@@ -1,4 +1,4 @@
-package main
+package process
 
 import (
 	"bytes"
@@ -15,24 +15,24 @@ import (
 // every Linux that Go runs on.
 const tick = 10 * time.Millisecond
 
-// procStat is the part of /proc/PID/stat that counts here.
-type procStat struct {
-	parent int
-	cpu    time.Duration // user and system, all threads, also ended ones
+// Stat is the part of /proc/PID/stat that counts here.
+type Stat struct {
+	Parent int
+	CPU    time.Duration // user and system, all threads, also ended ones
 }
 
-func parseStat(b []byte) (procStat, error) {
+func parseStat(b []byte) (Stat, error) {
 	// The program's name stands in parentheses and may hold anything.
 	_, rest, ok := cutLast(b, ')')
 	fields := strings.Fields(string(rest))
 	if !ok || len(fields) < 13 {
-		return procStat{}, errors.New("bad /proc/PID/stat")
+		return Stat{}, errors.New("bad /proc/PID/stat")
 	}
 	// state ppid pgrp session tty tpgid flags minflt cminflt majflt cmajflt utime stime
 	parent, err1 := strconv.Atoi(fields[1])
 	user, err2 := strconv.ParseInt(fields[11], 10, 64)
 	system, err3 := strconv.ParseInt(fields[12], 10, 64)
-	return procStat{parent: parent, cpu: time.Duration(user+system) * tick}, errors.Join(err1, err2, err3)
+	return Stat{Parent: parent, CPU: time.Duration(user+system) * tick}, errors.Join(err1, err2, err3)
 }
 
 func cutLast(b []byte, sep byte) (before, after []byte, ok bool) {
@@ -43,13 +43,13 @@ func cutLast(b []byte, sep byte) (before, after []byte, ok bool) {
 	return b[:i], b[i+1:], true
 }
 
-// family lists a process and its children, which for nginx are the workers.
-func family(pid int) (map[int]procStat, error) {
+// Family lists a process and its children, which for nginx are the workers.
+func Family(pid int) (map[int]Stat, error) {
 	entries, err := filepath.Glob("/proc/[0-9]*/stat")
 	if err != nil {
 		return nil, err
 	}
-	members := map[int]procStat{}
+	members := map[int]Stat{}
 	for _, entry := range entries {
 		b, err := os.ReadFile(entry)
 		if err != nil {
@@ -60,7 +60,7 @@ func family(pid int) (map[int]procStat, error) {
 			return nil, err
 		}
 		id, _ := strconv.Atoi(filepath.Base(filepath.Dir(entry)))
-		if id == pid || stat.parent == pid {
+		if id == pid || stat.Parent == pid {
 			members[id] = stat
 		}
 	}
@@ -70,23 +70,23 @@ func family(pid int) (map[int]procStat, error) {
 	return members, nil
 }
 
-// cpuTime is what a process and its children have used.
-func cpuTime(pid int) (time.Duration, error) {
-	members, err := family(pid)
+// CPUTime is what a process and its children have used.
+func CPUTime(pid int) (time.Duration, error) {
+	members, err := Family(pid)
 	if err != nil {
 		return 0, err
 	}
 	var sum time.Duration
 	for _, stat := range members {
-		sum += stat.cpu
+		sum += stat.CPU
 	}
 	return sum, nil
 }
 
-// peakMemory is the sum of the largest resident sizes of a process and its
+// PeakMemory is the sum of the largest resident sizes of a process and its
 // children, in KiB. Pages that they share count in each.
-func peakMemory(pid int) (int, error) {
-	members, err := family(pid)
+func PeakMemory(pid int) (int, error) {
+	members, err := Family(pid)
 	if err != nil {
 		return 0, err
 	}
