@@ -6,13 +6,15 @@ CONFIG    ?= examples/quickstart.yaml
 FUZZTIME  ?= 10s
 # Extra flags of the benchmark runner, for example BENCH="-rounds 3 -connections 64".
 BENCH     ?=
+# How long `make soak` sends.
+DURATION  ?= 1h
 
 # The version comes from git describe above; asking git again in every build
 # only fails where the clone belongs to another user.
 export GOFLAGS := -buildvcs=false $(GOFLAGS)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run build test check lint bench fuzz clean
+.PHONY: help setup run build test check lint bench soak fuzz clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -42,6 +44,9 @@ lint:
 
 bench: setup build ## compare with nginx, HAProxy and Go proxies (BENCH="flags"), see docs/benchmarks.md
 	go run ./bench/run $(BENCH)
+
+soak: build ## mixed traffic with trouble for DURATION; every response is checked, memory must stay flat
+	go run ./bench/soak -duration $(DURATION) -gateway $(BINARY)
 
 fuzz: ## run every fuzz target for FUZZTIME each
 	@FUZZTIME=$(FUZZTIME) ./scripts/fuzz.sh

@@ -96,18 +96,33 @@ func PeakMemory(pid int) (int, error) {
 		if err != nil {
 			return 0, err
 		}
-		sum += parseHWM(b)
+		sum += parseSize(b, "VmHWM:")
 	}
 	return sum, nil
 }
 
-// parseHWM finds "VmHWM:   1234 kB".
-func parseHWM(status []byte) int {
+// parseSize finds a size such as "VmHWM:   1234 kB".
+func parseSize(status []byte, name string) int {
 	for _, line := range strings.Split(string(status), "\n") {
-		if value, ok := strings.CutPrefix(line, "VmHWM:"); ok {
+		if value, ok := strings.CutPrefix(line, name); ok {
 			n, _ := strconv.Atoi(strings.Fields(value)[0])
 			return n
 		}
 	}
 	return 0
+}
+
+// Memory is the resident size of one process in KiB.
+func Memory(pid int) (int, error) {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0, err
+	}
+	return parseSize(b, "VmRSS:"), nil
+}
+
+// Descriptors is the number of files and sockets that a process has open.
+func Descriptors(pid int) (int, error) {
+	entries, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
+	return len(entries), err
 }
