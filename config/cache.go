@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"time"
@@ -44,8 +45,8 @@ func (c diskCopy) path() string { return filepath.Join(c.folder, copyName) }
 
 // save writes the sources beside the last copy, waits for the disk, and takes
 // the place of the last copy.
-func (c diskCopy) save(files []File, now time.Time) error {
-	text, err := encodeCopy(c.source, files, now)
+func (c diskCopy) save(files []File, checksum string, now time.Time) error {
+	head, err := encodeHead(c.source, files, checksum, now)
 	if err != nil {
 		return err
 	}
@@ -57,8 +58,7 @@ func (c diskCopy) save(files []File, now time.Time) error {
 		return err
 	}
 	defer os.Remove(temporary.Name())
-	_, err = temporary.Write(text)
-	err = errors.Join(err, temporary.Chmod(0o600), temporary.Sync(), temporary.Close())
+	err = errors.Join(writeCopy(temporary, head, files), temporary.Chmod(0o600), temporary.Sync(), temporary.Close())
 	if err != nil {
 		return err
 	}
@@ -68,19 +68,28 @@ func (c diskCopy) save(files []File, now time.Time) error {
 	return syncFolder(c.folder)
 }
 
-func encodeCopy(source string, files []File, now time.Time) ([]byte, error) {
-	head := copyHead{Source: source, Checksum: Checksum(files), SavedAt: now.UTC()}
-	var body bytes.Buffer
+func encodeHead(source string, files []File, checksum string, now time.Time) ([]byte, error) {
+	head := copyHead{Source: source, Checksum: checksum, SavedAt: now.UTC()}
 	for _, f := range files {
 		head.Files = append(head.Files, copyPart{Name: f.Name, Size: len(f.Text)})
-		body.Write(f.Text)
-		body.Write(copySeparator)
 	}
-	line, err := json.Marshal(head)
-	if err != nil {
-		return nil, err
+	return json.Marshal(head)
+}
+
+// writeCopy writes the texts as they are: together they may be large.
+func writeCopy(w io.Writer, head []byte, files []File) error {
+	if _, err := fmt.Fprintf(w, "%s%s\n", copyMark, head); err != nil {
+		return err
 	}
-	return bytes.Join([][]byte{[]byte(copyMark), line, []byte("\n"), body.Bytes()}, nil), nil
+	for _, f := range files {
+		if _, err := w.Write(f.Text); err != nil {
+			return err
+		}
+		if _, err := w.Write(copySeparator); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func syncFolder(path string) error {

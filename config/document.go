@@ -1,6 +1,7 @@
 package config
 
 import (
+	"crypto/sha256"
 	"os"
 	"time"
 )
@@ -33,6 +34,10 @@ type Document struct {
 	checksum string
 	warnings []string
 	files    []File
+	// sums are the SHA-256 of the files' texts.
+	sums [][sha256.Size]byte
+	// superseded tells that a route was left out for a newer one of its id.
+	superseded bool
 	// references tells that values were taken from outside the document.
 	references bool
 	// places is what routePlaces has made, under the pipeline's lock.

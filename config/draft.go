@@ -37,7 +37,7 @@ func newDraft(files []File, earlier *Document) *draft {
 		sections: make(map[string]place),
 		sets:     make(map[string]place),
 	}
-	d.doc.checksum, d.doc.files = Checksum(files), files
+	d.doc.setFiles(files, earlier)
 	if earlier != nil {
 		d.earlier = make(map[digest]*Route, len(earlier.Routes))
 		for _, r := range earlier.Routes {

@@ -40,12 +40,26 @@ func parse(files []File, earlier *Document) (*Document, error) {
 	return d.doc, nil
 }
 
-// Checksum returns the SHA-256 of sources with their names, in hexadecimal.
+// Checksum returns the SHA-256 of the names of sources and of the SHA-256 of
+// their texts, in hexadecimal.
 func Checksum(files []File) string {
+	d := new(Document)
+	d.setFiles(files, nil)
+	return d.checksum
+}
+
+// setFiles keeps the sources with their checksum. What stands unchanged in an
+// earlier document is not summed again.
+func (d *Document) setFiles(files []File, earlier *Document) {
 	h := sha256.New()
-	for _, f := range files {
-		fmt.Fprintf(h, "%d %s %d\n", len(f.Name), f.Name, len(f.Text))
-		h.Write(f.Text)
+	sums := make([][sha256.Size]byte, len(files))
+	for i, f := range files {
+		if earlier != nil && i < len(earlier.files) && sameText(f.Text, earlier.files[i].Text) {
+			sums[i] = earlier.sums[i]
+		} else {
+			sums[i] = sha256.Sum256(f.Text)
+		}
+		fmt.Fprintf(h, "%d %s %x\n", len(f.Name), f.Name, sums[i])
 	}
-	return hex.EncodeToString(h.Sum(nil))
+	d.files, d.sums, d.checksum = files, sums, hex.EncodeToString(h.Sum(nil))
 }

@@ -148,8 +148,11 @@ func (p *Pipeline) reload(ctx context.Context) error {
 		return err
 	}
 	// A document with references may mean something new in the same words.
-	if Checksum(files) == p.doc.Checksum() && !p.doc.references && !p.changedByHand && !p.status.FromCache {
+	if sameFiles(files, p.doc.files) && !p.doc.references && !p.changedByHand && !p.status.FromCache {
 		return nil
+	}
+	if changed, removed, ok := p.smallChange(files); ok {
+		return p.applySmall(files, changed, removed)
 	}
 	doc, err := parse(files, p.doc)
 	if err != nil {

@@ -23,6 +23,7 @@ import (
 type fakeSource struct {
 	mu      sync.Mutex
 	text    string
+	more    []File // further documents
 	err     error
 	changed chan struct{}
 }
@@ -32,7 +33,7 @@ func (s *fakeSource) Name() string { return "fake" }
 func (s *fakeSource) Fetch(context.Context) ([]File, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return []File{{Name: "gateway.yaml", Text: []byte(s.text)}}, s.err
+	return append([]File{{Name: "gateway.yaml", Text: []byte(s.text)}}, s.more...), s.err
 }
 
 func (s *fakeSource) Watch(ctx context.Context, changed func()) error {
@@ -238,9 +239,12 @@ func TestTheCopyMustBeWhole(t *testing.T) {
 		"foreign": func([]byte) []byte { return []byte("routes: []\n") },
 		"empty":   func([]byte) []byte { return nil },
 		"invalid": func([]byte) []byte {
-			b, err := encodeCopy(sourceOf(t), []File{{Name: "x", Text: []byte("routes: 1")}}, time.Time{})
+			files := []File{{Name: "x", Text: []byte("routes: 1")}}
+			head, err := encodeHead(sourceOf(t), files, Checksum(files), time.Time{})
 			require.NoError(t, err)
-			return b
+			var b bytes.Buffer
+			require.NoError(t, writeCopy(&b, head, files))
+			return b.Bytes()
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

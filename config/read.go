@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/corelane/corelane/config/tree"
 )
@@ -21,7 +22,33 @@ func Load(path string) (*Document, error) {
 
 // ReadPath reads a file, or all *.yaml and *.yml of a folder in the order of
 // their names; names that begin with a dot are left out.
-func ReadPath(path string) ([]File, error) {
+func ReadPath(path string) ([]File, error) { return new(Reader).Read(path) }
+
+// restTime is how long a file must have rested to be known by its time: clocks
+// of file systems are coarse, and a second write may leave the time as it was.
+const restTime = 2 * time.Second
+
+// Reader reads like ReadPath and does not read again what has not changed since
+// its last call, as its size, time and inode say. It is for one goroutine at a
+// time.
+type Reader struct {
+	known map[string]knownFile
+}
+
+// knownFile is a file that was read.
+type knownFile struct {
+	file File
+	info os.FileInfo
+}
+
+// Read reads a file or a folder.
+func (r *Reader) Read(path string) ([]File, error) {
+	before := r.known
+	r.known = make(map[string]knownFile, len(before))
+	return r.read(path, before)
+}
+
+func (r *Reader) read(path string, before map[string]knownFile) ([]File, error) {
 	if path == "" {
 		return nil, errors.New("no configuration file is named")
 	}
@@ -30,7 +57,7 @@ func ReadPath(path string) ([]File, error) {
 		return nil, fmt.Errorf("configuration: %w", err)
 	}
 	if !info.IsDir() {
-		f, err := readFile(path)
+		f, err := r.readFile(path, before)
 		return []File{f}, err
 	}
 	entries, err := os.ReadDir(path)
@@ -42,7 +69,7 @@ func ReadPath(path string) ([]File, error) {
 		if !IsDocument(e.Name()) {
 			continue
 		}
-		f, err := readFile(filepath.Join(path, e.Name()))
+		f, err := r.readFile(filepath.Join(path, e.Name()), before)
 		if err != nil {
 			return nil, err
 		}
@@ -62,7 +89,7 @@ func IsDocument(name string) bool {
 	return !strings.HasPrefix(name, ".") && (ext == ".yaml" || ext == ".yml")
 }
 
-func readFile(path string) (File, error) {
+func (r *Reader) readFile(path string, before map[string]knownFile) (File, error) {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
@@ -72,9 +99,18 @@ func readFile(path string) (File, error) {
 	case info.Size() > tree.MaxText:
 		return File{}, fmt.Errorf("configuration: %s has more than %d bytes", path, tree.MaxText)
 	}
+	if k, ok := before[path]; ok && os.SameFile(k.info, info) && k.info.Size() == info.Size() && k.info.ModTime().Equal(info.ModTime()) {
+		r.known[path] = k
+		return k.file, nil
+	}
+	rested := time.Since(info.ModTime()) > restTime
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return File{}, fmt.Errorf("configuration: %w", err)
 	}
-	return File{Name: path, Text: text}, nil
+	f := File{Name: path, Text: text}
+	if rested {
+		r.known[path] = knownFile{file: f, info: info}
+	}
+	return f, nil
 }

@@ -3,15 +3,12 @@ package main
 import (
 	"bytes"
 	"math"
-	"strconv"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
-
-func itoa(n int) string { return strconv.Itoa(n) }
 
 func TestOptions(t *testing.T) {
 	o, err := parseOptions([]string{"-rivals", "nginx,haproxy", "-connections", "8, 2", "-corelane", "/somewhere/else/corelane", "-out", "/private"})

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
@@ -28,6 +29,9 @@ const (
 type File struct {
 	path string
 	log  *slog.Logger
+	// reader is used under reading: who fetches may be any goroutine.
+	reading sync.Mutex
+	reader  config.Reader
 	// after starts a timer; tests put their own in its place.
 	after func(time.Duration) <-chan time.Time
 }
@@ -47,7 +51,11 @@ func NewFile(path string, log *slog.Logger) *File {
 func (f *File) Name() string { return f.path }
 
 // Fetch reads the file, or all documents of the folder.
-func (f *File) Fetch(context.Context) ([]config.File, error) { return config.ReadPath(f.path) }
+func (f *File) Fetch(context.Context) ([]config.File, error) {
+	f.reading.Lock()
+	defer f.reading.Unlock()
+	return f.reader.Read(f.path)
+}
 
 // Watch calls changed some time after the file or a document of the folder has
 // changed, until ctx ends. It watches folders rather than files, so that it
