@@ -46,17 +46,19 @@ type Exchange struct {
 	req, resp             codec.Head
 	reqTrailers, trailers codec.Head
 
+	// lead is the try that body bytes go to and the answer comes from.
+	lead *try
+
 	// Owned by the loop; cleared by reset.
 	exchangeState
 	match route.Match[*snapshot.Route]
 
 	// Nodes that live in the exchange so that nothing is allocated for it.
 	lookup   route.Request
-	waiter   pool.Waiter
+	first    try
 	tried    pool.Tried
 	held     heldBody
-	upClock  reactor.Timer
-	tryClock reactor.Timer
+	upClock  reactor.Timer // one of a filter's wait, upstream idle and tunnel idle
 	allClock reactor.Timer
 	wake     reactor.Task
 	prev     *Exchange
@@ -68,13 +70,11 @@ type exchangeState struct {
 	state state
 	stage stage
 	down  downstream
-	up    upstream
 	snap  *snapshot.Snapshot
 	lis   *snapshot.Listener
 	route *snapshot.Route
 	svc   *snapshot.Service
 
-	endpoint *pool.Endpoint
 	peerText []byte // the peer's address without port
 	maxBody  int64
 	bytesIn  int64
@@ -93,9 +93,7 @@ type exchangeState struct {
 	local        bool // the answer is ours
 	waiting      bool // a filter waits
 	upgrade      bool // the client asked for another protocol
-	started      bool // the pool was told of the try
 	interim      bool // the client has seen a 1xx of this try
-	fresh        bool // the try must not take an idle connection
 	staleRetried bool // the free retry of a dead idle connection was used
 	retrying     bool // counted in the retry budget
 	counted      bool // counted as live with its service
@@ -112,7 +110,7 @@ const (
 	stages
 )
 
-// Kinds of the exchange's timers.
+// Kinds of the timers of an exchange and its tries.
 const (
 	clockConnect uint8 = iota
 	clockFirstByte
@@ -128,10 +126,10 @@ func newExchange(w *worker) *Exchange {
 	x := &Exchange{w: w}
 	x.Context.Attach(x)
 	x.Context.Loop = w.id
-	x.waiter.Init(x)
+	x.lead = &x.first
+	x.first.init(x, &x.resp)
 	x.wake.Run = func(*reactor.Loop) { x.onWake() }
-	x.upClock.Init(x, clockConnect)
-	x.tryClock.Init(x, clockPerTry)
+	x.upClock.Init(x, clockUpstreamIdle)
 	x.allClock.Init(x, clockTotal)
 	return x
 }
@@ -253,14 +251,8 @@ func (x *Exchange) onWake() {
 // OnTimer implements reactor.Alarm.
 func (x *Exchange) OnTimer(kind uint8, _ int64) {
 	switch kind {
-	case clockConnect:
-		x.onUpstreamFailed(faultConnectTimeout)
-	case clockFirstByte:
-		x.onUpstreamFailed(faultFirstByte)
 	case clockUpstreamIdle:
-		x.onUpstreamFailed(faultUpstreamIdle)
-	case clockPerTry:
-		x.onUpstreamFailed(faultPerTry)
+		x.lead.failed(faultUpstreamIdle)
 	case clockTunnelIdle:
 		x.endTunnel()
 	case clockTotal:
@@ -361,7 +353,6 @@ func (x *Exchange) book(now int64) {
 
 func (x *Exchange) disarm() {
 	x.w.loop.Disarm(&x.upClock)
-	x.w.loop.Disarm(&x.tryClock)
 	x.w.loop.Disarm(&x.allClock)
 }
 
@@ -380,6 +371,7 @@ func (x *Exchange) reset() {
 	if x.trailers.Len() > 0 {
 		x.trailers.Reset()
 	}
+	x.first.reset()
 	x.tried.Reset()
 	x.held.release(x.w.loop)
 }

@@ -73,8 +73,8 @@ func (x *Exchange) runResponseFilters(from int) {
 
 // suspendResponse waits in a response phase; the upstream is not read meanwhile.
 func (x *Exchange) suspendResponse(at int) {
-	if x.up != nil {
-		x.up.pause()
+	if x.lead.up != nil {
+		x.lead.up.pause()
 	}
 	x.suspend(at)
 }
@@ -104,7 +104,7 @@ func (x *Exchange) sendResponseHead() {
 	}
 	x.respOpen = true
 	x.armUp(clockUpstreamIdle, x.route.Timeouts.Idle.Nanoseconds())
-	x.up.resume()
+	x.lead.up.resume()
 }
 
 // sendReplyBody sends the body of a local answer and ends the exchange.
@@ -144,30 +144,31 @@ func (x *Exchange) showResponse(b []byte, last bool) bool {
 }
 
 // onInterim relays a 1xx head (RFC 9110 §15.2). A client of HTTP/1.0 gets none.
-func (x *Exchange) onInterim(h *codec.Head) {
+func (t *try) onInterim() {
+	x, h := t.x, t.head
 	if x.responded() || x.state == stateAnswering {
 		return
 	}
 	h.DropHopByHop(false)
 	x.interim = true
 	if x.req.Expect100() && h.Status() == 100 {
-		x.w.loop.Disarm(&x.upClock) // now the client has to send
+		x.w.loop.Disarm(&t.clock) // now the client has to send
 	}
 	x.down.sendInterim(h)
 }
 
-// onResponseHead takes the final head, which stands in x.resp.
-func (x *Exchange) onResponseHead() {
-	h := &x.resp
+// onResponseHead takes the final head, which stands in the try's head.
+func (t *try) onResponseHead() {
+	x, h := t.x, t.head
 	x.Response = h
-	x.w.loop.Disarm(&x.upClock)
-	x.w.loop.Disarm(&x.tryClock)
+	x.w.loop.Disarm(&t.clock)
+	x.w.loop.Disarm(&t.limit)
 	switch status := h.Status(); {
 	case status == 101 && !x.upgrade:
-		x.onUpstreamFailed(faultBadResponse)
+		t.failed(faultBadResponse)
 		return
 	case x.retryStatus(status):
-		x.settleTry(outcomeOf(status))
+		t.settle(outcomeOf(status))
 		x.dropTry(fault{})
 		x.again()
 		return
@@ -187,7 +188,7 @@ func (x *Exchange) onResponseData(b []byte) {
 	}
 	x.down.sendData(b)
 	if x.down.overHigh() {
-		x.up.pause()
+		x.lead.up.pause()
 		x.w.loop.Disarm(&x.upClock)
 		return
 	}
@@ -196,8 +197,8 @@ func (x *Exchange) onResponseData(b []byte) {
 
 // onResponseEnd ends the exchange well. The upstream stream has let go of it.
 func (x *Exchange) onResponseEnd(trailers *codec.Head) {
-	x.settleTry(outcomeOf(x.status))
-	x.up = nil
+	x.lead.settle(outcomeOf(x.status))
+	x.lead.up = nil
 	if !x.showResponse(nil, true) {
 		return
 	}
@@ -208,11 +209,11 @@ func (x *Exchange) onResponseEnd(trailers *codec.Head) {
 
 // onDownstreamDrain continues an upstream that was paused for a slow client.
 func (x *Exchange) onDownstreamDrain() {
-	if x.up == nil || !x.responded() {
+	if x.lead.up == nil || !x.responded() {
 		return
 	}
 	if x.state == stateResponding {
 		x.armUp(clockUpstreamIdle, x.route.Timeouts.Idle.Nanoseconds())
 	}
-	x.up.resume()
+	x.lead.up.resume()
 }

@@ -144,13 +144,13 @@ func (x *Exchange) forward() {
 	}
 	x.w.enterService(x.svc)
 	x.counted = true
-	x.try()
+	x.beginTry()
 }
 
 // onRequestData takes a piece of the body; only called while bodyOpen.
 func (x *Exchange) onRequestData(b []byte) {
 	if x.bytesIn == 0 && x.req.Expect100() && x.state == stateRequesting {
-		x.w.loop.Disarm(&x.upClock)
+		x.w.loop.Disarm(&x.lead.clock)
 	}
 	x.bytesIn += int64(len(b))
 	if x.maxBody > 0 && x.bytesIn > x.maxBody {
@@ -163,8 +163,8 @@ func (x *Exchange) onRequestData(b []byte) {
 	if x.mayHold() {
 		x.held.add(x.w.loop, b, x.bytesIn, int64(x.w.server.options.High))
 	}
-	x.up.sendData(b)
-	if x.up.overHigh() {
+	x.lead.up.sendData(b)
+	if x.lead.up.overHigh() {
 		x.down.pause()
 	}
 }
@@ -175,25 +175,7 @@ func (x *Exchange) onRequestEnd() {
 		return
 	}
 	x.requestDone, x.bodyOpen = true, false
-	x.endRequest()
-}
-
-// endRequest tells the upstream that the request is whole and starts the wait
-// for its answer.
-func (x *Exchange) endRequest() {
-	x.reqTrailers.DropNamedBy(&x.req)
-	x.up.sendEnd(&x.reqTrailers)
-	if x.state == stateRequesting && !x.up.tellSent() {
-		x.armUp(clockFirstByte, x.route.Timeouts.FirstByte.Nanoseconds())
-	}
-}
-
-// onUpstreamSent starts the wait for an answer to a request that took its time
-// to be written.
-func (x *Exchange) onUpstreamSent() {
-	if x.state == stateRequesting && x.requestDone {
-		x.armUp(clockFirstByte, x.route.Timeouts.FirstByte.Nanoseconds())
-	}
+	x.lead.endRequest()
 }
 
 // showRequest gives a piece to the filters that look at request bodies. False

@@ -463,7 +463,7 @@ func TestAnswerBeforeTheRequestIsRefused(t *testing.T) {
 	up.request()
 	w, done := g.server.workers[0], make(chan struct{})
 	w.loop.Post(&reactor.Task{Run: func(*reactor.Loop) {
-		u := w.oldest.up.(*upstreamConn)
+		u := w.oldest.lead.up.(*upstreamConn)
 		u.sentAt = u.conn.BytesOut() // as if the request still waited in the loop
 		close(done)
 	}})

@@ -32,15 +32,16 @@ type downstream interface {
 	overHigh() bool
 }
 
-// upstream is the endpoint's side of one try.
+// upstream is the endpoint's side of one try. What it has to tell goes to its
+// try.
 type upstream interface {
 	sendHead(h *codec.Head)
 	sendData(b []byte)
 	sendEnd(trailers *codec.Head)
-	// tellSent asks for onUpstreamSent when everything has been written; false
+	// tellSent asks for the try's onSent when everything has been written; false
 	// if nothing is holding it up.
 	tellSent() bool
-	// cancel gives the try up; the exchange hears nothing more of it.
+	// cancel gives the request up; the try hears nothing more of it.
 	cancel()
 	startTunnel()
 	closeWrite()

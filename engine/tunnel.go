@@ -11,11 +11,11 @@ func (x *Exchange) openTunnel() {
 	x.disarm()
 	x.down.sendHead(&x.resp)
 	x.setState(stateTunnel)
-	x.settleTry(pool.Success)
+	x.lead.settle(pool.Success)
 	x.w.stats.Upgrades++
 	x.armTunnel()
 	x.down.startTunnel()
-	x.up.startTunnel()
+	x.lead.up.startTunnel()
 }
 
 func (x *Exchange) armTunnel() {
@@ -30,8 +30,8 @@ func (x *Exchange) armTunnel() {
 func (x *Exchange) onTunnelUp(b []byte) {
 	x.bytesIn += int64(len(b))
 	x.armTunnel()
-	x.up.sendData(b)
-	if x.up.overHigh() {
+	x.lead.up.sendData(b)
+	if x.lead.up.overHigh() {
 		x.down.pause()
 	}
 }
@@ -42,7 +42,7 @@ func (x *Exchange) onTunnelDown(b []byte) {
 	x.armTunnel()
 	x.down.sendData(b)
 	if x.down.overHigh() {
-		x.up.pause()
+		x.lead.up.pause()
 	}
 }
 
@@ -53,7 +53,7 @@ func (x *Exchange) onTunnelClientEOF() {
 		x.endTunnel()
 		return
 	}
-	x.up.closeWrite()
+	x.lead.up.closeWrite()
 }
 
 // onTunnelUpstreamEOF is its mirror.
@@ -68,8 +68,8 @@ func (x *Exchange) onTunnelUpstreamEOF() {
 
 // endTunnel closes both sides once what is queued has been sent.
 func (x *Exchange) endTunnel() {
-	up := x.up
-	x.up = nil
+	up := x.lead.up
+	x.lead.up = nil
 	up.closeTunnel()
 	x.down.closeTunnel()
 	x.finish()

@@ -48,7 +48,7 @@ type upstreamConn struct {
 	svc     *snapshot.Service // of the current exchange's generation
 	conn    *reactor.Conn
 	state   connState
-	x       *Exchange
+	t       *try
 	head    http1.Decoder
 	body    http1.Body
 	limits  http1.Limits
@@ -80,25 +80,26 @@ func (u *upstreamConn) CloseIdle(pool.CloseReason) {
 	u.conn.Close()
 }
 
-// dial opens the connection for the exchange, which is told by use or failure.
-func (u *upstreamConn) dial(x *Exchange) error {
+// dial opens the connection for the try, which is told by use or failed.
+func (u *upstreamConn) dial(t *try) error {
 	conn, err := u.w.loop.Dial(u.ep.Addr(), u.source, u)
 	if err != nil {
 		return err
 	}
 	u.conn = conn
-	u.x = x
+	u.t = t
 	conn.SetReadSize(bodyReadSize)
 	u.w.local.Attach(u, u.svc.Pool, u.ep, u.w.loop.Now())
 	return nil
 }
 
 // OnConnect implements reactor.ConnectHandler.
-func (u *upstreamConn) OnConnect(*reactor.Conn) { u.x.use(u) }
+func (u *upstreamConn) OnConnect(*reactor.Conn) { u.t.use(u) }
 
-// begin takes an exchange.
-func (u *upstreamConn) begin(x *Exchange) {
-	u.x = x
+// begin takes the request of a try.
+func (u *upstreamConn) begin(t *try) {
+	x := t.x
+	u.t = t
 	u.svc = x.svc
 	u.limits = http1.Limits{RequestLine: x.svc.MaxHead, Headers: x.svc.MaxHead}
 	u.state = readingResponseHead
@@ -150,7 +151,7 @@ func (u *upstreamConn) cancel() {
 // retire takes the connection out of the pool's book.
 func (u *upstreamConn) retire() {
 	u.state = dead
-	u.x = nil
+	u.t = nil
 	u.w.local.Remove(u)
 }
 
@@ -165,7 +166,7 @@ func (u *upstreamConn) resume() {
 	if u.reading {
 		return
 	}
-	if u.state == readingResponseBody && u.body.Done() && u.x.respOpen {
+	if u.state == readingResponseBody && u.body.Done() && u.t.x.respOpen {
 		u.finish(false)
 	}
 }
@@ -225,7 +226,7 @@ func (u *upstreamConn) read(b []byte) int {
 			used = u.readBody(b[n:])
 		case switched:
 			used = len(b) - n
-			u.x.onTunnelDown(b[n:])
+			u.t.x.onTunnelDown(b[n:])
 		case idle:
 			u.drop()
 			return len(b)
@@ -242,27 +243,27 @@ func (u *upstreamConn) read(b []byte) int {
 
 // readHead feeds the decoder and hands over each head that is whole.
 func (u *upstreamConn) readHead(b []byte) int {
-	x := u.x
+	t := u.t
 	if !u.head.Started() && u.untouched() {
 		// Bytes that were on their way before the request was: not its answer.
-		x.onUpstreamFailed(faultUpstreamReset)
+		t.failed(faultUpstreamReset)
 		return len(b)
 	}
-	n, done, err := u.head.Response(&x.resp, b, &u.limits, u.method)
+	n, done, err := u.head.Response(t.head, b, &u.limits, u.method)
 	if err != nil {
-		x.onUpstreamFailed(faultBadResponse)
+		t.failed(faultBadResponse)
 		return len(b)
 	}
 	if !done {
 		return n
 	}
-	h := &x.resp
+	h := t.head
 	if status := h.Status(); status < 200 && status != 101 {
 		if u.interim++; u.interim > maxInterim {
-			x.onUpstreamFailed(faultBadResponse)
+			t.failed(faultBadResponse)
 			return len(b)
 		}
-		x.onInterim(h)
+		t.onInterim()
 		h.Reset()
 		u.head.Reset()
 		return n
@@ -270,8 +271,8 @@ func (u *upstreamConn) readHead(b []byte) int {
 	u.state = readingResponseBody
 	u.keep = h.KeepAlive()
 	u.body.Start(h.Framing(), h.ContentLength())
-	x.onResponseHead()
-	if u.x == x && u.state == readingResponseBody && u.body.Done() && x.respOpen {
+	t.onResponseHead()
+	if u.t == t && u.state == readingResponseBody && u.body.Done() && t.x.respOpen {
 		u.finish(n < len(b))
 	}
 	return n
@@ -279,19 +280,19 @@ func (u *upstreamConn) readHead(b []byte) int {
 
 // readBody decodes body bytes while the exchange takes them.
 func (u *upstreamConn) readBody(b []byte) int {
-	x := u.x
+	t, x := u.t, u.t.x
 	if !x.respOpen || u.conn.Paused() {
 		return 0
 	}
 	data, n, done, err := u.body.Next(b, &x.trailers)
 	if err != nil {
-		x.onUpstreamFailed(faultBadResponse)
+		t.failed(faultBadResponse)
 		return len(b)
 	}
 	if len(data) > 0 {
 		x.onResponseData(data)
 	}
-	if done && u.x == x {
+	if done && u.t == t {
 		u.finish(n < len(b))
 	}
 	return n
@@ -300,10 +301,10 @@ func (u *upstreamConn) readBody(b []byte) int {
 // finish ends a response that came whole. The connection goes back to the pool
 // if nothing is left on it, in either direction, that could be misread.
 func (u *upstreamConn) finish(leftover bool) {
-	x := u.x
+	x := u.t.x
 	reusable := u.keep && u.reqOut && !leftover && u.conn.Kept() == 0 && !u.conn.EOF() &&
 		u.conn.Queued() == 0
-	u.x = nil
+	u.t = nil
 	if reusable {
 		u.state = idle
 		x.onResponseEnd(&x.trailers)
@@ -322,15 +323,15 @@ func (u *upstreamConn) OnEOF(*reactor.Conn) {
 	case idle:
 		u.drop()
 	case readingResponseHead:
-		u.x.onUpstreamFailed(u.lost())
+		u.t.failed(u.lost())
 	case readingResponseBody:
 		if u.body.EOF() == nil {
 			u.finish(false)
 			return
 		}
-		u.x.onUpstreamFailed(faultUpstreamReset)
+		u.t.failed(faultUpstreamReset)
 	case switched:
-		u.x.onTunnelUpstreamEOF()
+		u.t.x.onTunnelUpstreamEOF()
 	}
 }
 
@@ -347,18 +348,18 @@ func (u *upstreamConn) lost() fault {
 
 // OnDrain implements reactor.Handler.
 func (u *upstreamConn) OnDrain(*reactor.Conn) {
-	if u.x == nil {
+	if u.t == nil {
 		return
 	}
 	if u.reqOut && !u.conn.Stalled() {
-		u.x.onUpstreamSent()
+		u.t.onSent()
 	}
-	u.x.onUpstreamDrain()
+	u.t.x.onUpstreamDrain()
 }
 
 // OnClose implements reactor.Handler: the connection failed by itself.
 func (u *upstreamConn) OnClose(_ *reactor.Conn, err error) {
-	x, was := u.x, u.state
+	t, was := u.t, u.state
 	if was == dead {
 		return
 	}
@@ -372,13 +373,13 @@ func (u *upstreamConn) OnClose(_ *reactor.Conn, err error) {
 	if errors.Is(err, reactor.ErrWriteTimeout) {
 		f = faultFirstByte
 	}
-	if x == nil {
+	if t == nil {
 		u.retire()
 		return
 	}
-	// The exchange cancels the stream, which takes it out of the pool; the
+	// The try cancels the stream, which takes it out of the pool; the
 	// connection itself is closed already.
-	x.onUpstreamFailed(f)
+	t.failed(f)
 }
 
 // drop closes an idle connection that its peer has spoiled.

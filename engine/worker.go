@@ -104,7 +104,7 @@ func (w *worker) giveBack(x *Exchange) {
 	x.reset()
 	if w.freeCount >= maxFreeExchanges {
 		w.loop.Forget(&x.upClock)
-		w.loop.Forget(&x.tryClock)
+		x.first.forget()
 		w.loop.Forget(&x.allClock)
 		return
 	}
