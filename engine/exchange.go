@@ -8,7 +8,6 @@ import (
 	"github.com/corelane/corelane/engine/snapshot"
 	"github.com/corelane/corelane/filters"
 	"github.com/corelane/corelane/pool"
-	"github.com/corelane/corelane/route"
 )
 
 // state is where an exchange stands; setState is its only writer.
@@ -51,10 +50,9 @@ type Exchange struct {
 
 	// Owned by the loop; cleared by reset.
 	exchangeState
-	match route.Match[*snapshot.Route]
 
 	// Nodes that live in the exchange so that nothing is allocated for it.
-	lookup   route.Request
+	query    snapshot.Query
 	first    try
 	tried    pool.Tried
 	held     heldBody
@@ -164,7 +162,7 @@ func (x *Exchange) prepare(down downstream, lis *snapshot.Listener, snap *snapsh
 	x.AcceptedAt = x.now()
 	x.reached = [stages]int{-1, -1}
 	x.maxBody = lis.MaxBody
-	x.match.Outcome = route.NotFound
+	x.query.Reset()
 	x.setState(stateFiltering)
 	x.w.enlist(x)
 	x.w.stats.Requests++

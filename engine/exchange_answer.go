@@ -3,7 +3,6 @@ package engine
 import (
 	"github.com/corelane/corelane/codec"
 	"github.com/corelane/corelane/filters"
-	"github.com/corelane/corelane/route"
 )
 
 // answer sends the local answer prepared in the context, through the response
@@ -37,8 +36,8 @@ func (x *Exchange) buildReply() {
 		h.AddString(f.Name, f.Value)
 	}
 	h.SetFraming(codec.FramingLength, int64(n))
-	if reply.Reason == codec.MethodNotAllowed && x.match.Outcome == route.MethodNotAllowed {
-		x.w.scratch = x.match.Allow(x.w.scratch[:0])
+	if reply.Reason == codec.MethodNotAllowed && x.query.Allowed() {
+		x.w.scratch = x.query.Allow(x.w.scratch[:0])
 		h.AddKnown(codec.Allow, x.w.scratch)
 	}
 	x.Response = h

@@ -5,7 +5,6 @@ import (
 
 	"github.com/corelane/corelane/codec"
 	"github.com/corelane/corelane/filters"
-	"github.com/corelane/corelane/route"
 )
 
 // enter cleans the request at the door and sets what the gateway vouches for.
@@ -24,13 +23,9 @@ func (x *Exchange) enter() bool {
 	if h.First(codec.MaxForwards) >= 0 && !x.nextHop() {
 		return false
 	}
-	path, ambiguous := route.Normalize(x.w.pathBuf[:0], h.Path(), x.lis.Paths)
-	if ambiguous {
-		x.fail(fault{codec.AmbiguousPath, fromDownstream, faultFinal, "the path has more than one reading"})
+	if !x.w.resolver.Normalize(h, x.lis, nil) {
+		x.fail(faultAmbiguousPath)
 		return false
-	}
-	if len(path) != len(h.Path()) || string(path) != string(h.Path()) {
-		h.SetPath(path)
 	}
 	return true
 }
@@ -87,25 +82,16 @@ const knownMethods = "GET, HEAD, POST, PUT, DELETE, OPTIONS, PATCH"
 // resolve finds the route. False means that the request was answered.
 func (x *Exchange) resolve() bool {
 	h := &x.req
-	path := h.Path()
-	if len(path) == 1 && path[0] == '*' {
-		// OPTIONS * asks about the server: that of "/".
-		path = rootPath
-	}
-	x.lookup = route.Request{
-		Host: x.w.normalHost(h.Authority()), Method: h.Method(), Path: path, Attributes: x,
-	}
-	x.snap.Routes.Lookup(&x.lookup, &x.match, nil)
-	switch x.match.Outcome {
-	case route.NotFound:
+	switch x.w.resolver.Resolve(&x.query, x.snap, h, nil) {
+	case codec.RouteNotFound:
 		x.w.stats.UnknownPaths++
-		x.fail(fault{codec.RouteNotFound, fromDownstream, faultFinal, "no route is registered for this path"})
+		x.fail(faultRouteNotFound)
 		return false
-	case route.MethodNotAllowed:
-		x.fail(fault{codec.MethodNotAllowed, fromDownstream, faultFinal, "the route does not take this method"})
+	case codec.MethodNotAllowed:
+		x.fail(faultMethodNotAllowed)
 		return false
 	}
-	r := x.match.Payload
+	r := x.query.Route()
 	x.route, x.Route = r, &r.Info
 	if r.MaxBody > 0 {
 		x.maxBody = r.MaxBody
@@ -120,8 +106,6 @@ func (x *Exchange) resolve() bool {
 	return true
 }
 
-var rootPath = []byte("/")
-
 // forward applies the route's changes to the target and begins the first try.
 func (x *Exchange) forward() {
 	r := x.route
@@ -130,18 +114,7 @@ func (x *Exchange) forward() {
 		return
 	}
 	x.svc, x.Service = r.Service, r.Service.Name
-	h := &x.req
-	if r.Strip > 0 {
-		h.SetPath(route.StripSegments(h.Path(), r.Strip))
-	}
-	if r.RewritePath != "" {
-		x.w.pathBuf = route.ExpandTemplate(x.w.pathBuf[:0], r.RewritePath, &x.match, x.lookup.Path)
-		h.SetPath(x.w.pathBuf)
-	}
-	if r.RewriteHost != "" {
-		x.w.scratch = append(x.w.scratch[:0], r.RewriteHost...)
-		h.SetAuthority(x.w.scratch)
-	}
+	x.w.resolver.Forward(&x.query, &x.req, nil)
 	x.w.enterService(x.svc)
 	x.counted = true
 	x.beginTry()

@@ -65,6 +65,13 @@ var (
 	faultCutRequest     = fault{codec.BadFraming, fromDownstream, faultFinal, "the request body ended early"}
 )
 
+// The faults that are the resolver's answers.
+var (
+	faultAmbiguousPath    = fault{codec.AmbiguousPath, fromDownstream, faultFinal, "the path has more than one reading"}
+	faultRouteNotFound    = fault{codec.RouteNotFound, fromDownstream, faultFinal, "no route is registered for this path"}
+	faultMethodNotAllowed = fault{codec.MethodNotAllowed, fromDownstream, faultFinal, "the route does not take this method"}
+)
+
 // dialFault tells a refusal of the endpoint's from what this machine lacks, which
 // must not be held against the endpoint.
 func dialFault(err error) fault {

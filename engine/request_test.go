@@ -27,48 +27,6 @@ func decode(t testing.TB, h *codec.Head, request string) {
 	require.True(t, done)
 }
 
-func TestAttributes(t *testing.T) {
-	x := exchangeFor(t, "GET /?a=1&b=x+y%21&empty=&flag&a=2 HTTP/1.1\r\nHost: h\r\nX-Env: prod\r\nX-Env: pre\r\n"+
-		"Cookie: lane=blue; q=\"z\"\r\nCookie: second=2\r\n\r\n")
-	type ask struct {
-		name   string
-		values []string
-		want   bool
-	}
-	for what, asks := range map[string][]ask{
-		"header": {
-			{"x-env", []string{"pre"}, true}, {"X-ENV", []string{"test"}, false}, {"X-Env", nil, true}, {"X-Other", nil, false},
-		},
-		"query": {
-			{"a", []string{"2"}, true},
-			{"a", []string{"3"}, false},
-			{"b", []string{"x y!"}, true},
-			{"empty", []string{""}, true},
-			{"flag", nil, true},
-			{"flag", []string{""}, true},
-			{"A", nil, false},
-			{"b", []string{"x y"}, false},
-		},
-		"cookie": {
-			{"lane", []string{"red", "blue"}, true},
-			{"q", []string{"z"}, true},
-			{"second", []string{"2"}, true},
-			{"third", nil, false},
-			{"lane", []string{"blu"}, false},
-		},
-	} {
-		has := map[string]func(string, []string) bool{"header": x.HasHeader, "query": x.HasQuery, "cookie": x.HasCookie}[what]
-		for _, a := range asks {
-			require.Equal(t, a.want, has(a.name, a.values), "%s %s %v", what, a.name, a.values)
-		}
-	}
-	require.Zero(t, testing.AllocsPerRun(100, func() {
-		x.HasHeader("x-env", nil)
-		x.HasQuery("b", nil)
-		x.HasCookie("second", nil)
-	}))
-}
-
 func TestValidTraceparent(t *testing.T) {
 	const good = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 	for tp, want := range map[string]bool{
@@ -113,15 +71,6 @@ func TestClientOf(t *testing.T) {
 		" , 203.0.113.9 ,, 10.1.1.1  ,": "203.0.113.9",
 	} {
 		require.Equal(t, want, x.clientOf([]byte(chain)).String(), chain)
-	}
-}
-
-func TestNormalHost(t *testing.T) {
-	w := &worker{hostBuf: make([]byte, 0, 64)}
-	for in, want := range map[string]string{
-		"Shop.Example.COM:8080": "shop.example.com", "a.": "a", "[::1]:80": "[::1]", "[2001:DB8::1]": "[2001:db8::1]", "": "", ".": ".",
-	} {
-		require.Equal(t, want, string(w.normalHost([]byte(in))), in)
 	}
 }
 

@@ -41,8 +41,7 @@ type worker struct {
 	dateSec   int64
 	stamp     []byte // a log timestamp of the second stampSec
 	stampSec  int64
-	pathBuf   []byte
-	hostBuf   []byte
+	resolver  *snapshot.Resolver
 	scratch   []byte
 	record    []byte
 
@@ -59,8 +58,7 @@ func newWorker(s *Server, id int, loop *reactor.Loop, seed [32]byte) *worker {
 		random:   rand.NewChaCha8(seed),
 		nodeJSON: appendJSON(nil, s.options.Node, maxLoggedHost),
 		scratch:  make([]byte, 0, 4<<10),
-		pathBuf:  make([]byte, 0, 16<<10),
-		hostBuf:  make([]byte, 0, maxLoggedHost+1),
+		resolver: snapshot.NewResolver(),
 		record:   make([]byte, 0, 4<<10),
 		dateText: make([]byte, 0, 32),
 		dateSec:  -1,
@@ -250,36 +248,6 @@ func appendHTTPDate(b []byte, sec int64) []byte {
 	b = append(b, ':')
 	b = appendPadded(b, rest%60, 2)
 	return append(b, " GMT"...)
-}
-
-// normalHost is an authority in the form that routes are matched in: lower
-// case, without port and without the root's dot. It is valid until the next
-// call.
-func (w *worker) normalHost(authority []byte) []byte {
-	b := w.hostBuf[:0]
-	bracket := false
-	for _, c := range authority {
-		switch c {
-		case '[':
-			bracket = true
-		case ']':
-			bracket = false
-		case ':':
-			if !bracket {
-				return trimDot(b)
-			}
-		}
-		b = append(b, lower(c))
-	}
-	w.hostBuf = b
-	return trimDot(b)
-}
-
-func trimDot(b []byte) []byte {
-	if n := len(b); n > 1 && b[n-1] == '.' {
-		return b[:n-1]
-	}
-	return b
 }
 
 // takeUp is posted with each generation.

@@ -1,4 +1,4 @@
-package engine
+package snapshot
 
 import (
 	"bytes"
@@ -7,11 +7,14 @@ import (
 	"github.com/corelane/corelane/route"
 )
 
-var _ route.Attributes = (*Exchange)(nil)
+// attributes answers the predicates of routes from a head.
+type attributes struct{ head *codec.Head }
+
+var _ route.Attributes = attributes{}
 
 // HasHeader implements route.Attributes.
-func (x *Exchange) HasHeader(name string, values []string) bool {
-	h := &x.req
+func (a attributes) HasHeader(name string, values []string) bool {
+	h := a.head
 	for i := range h.Len() {
 		if !h.Removed(i) && equalFold(h.Name(i), name) && oneOf(h.Value(i), values) {
 			return true
@@ -22,8 +25,8 @@ func (x *Exchange) HasHeader(name string, values []string) bool {
 
 // HasQuery implements route.Attributes: names and values are compared decoded,
 // with "+" as a space, as forms write them.
-func (x *Exchange) HasQuery(name string, values []string) bool {
-	rest := x.req.Query()
+func (a attributes) HasQuery(name string, values []string) bool {
+	rest := a.head.Query()
 	for len(rest) > 0 {
 		var pair []byte
 		pair, rest = cut(rest, '&')
@@ -44,8 +47,8 @@ func (x *Exchange) HasQuery(name string, values []string) bool {
 }
 
 // HasCookie implements route.Attributes (RFC 6265 §4.2.1).
-func (x *Exchange) HasCookie(name string, values []string) bool {
-	h := &x.req
+func (a attributes) HasCookie(name string, values []string) bool {
+	h := a.head
 	for i := range h.Len() {
 		if h.Known(i) != codec.Cookie || h.Removed(i) {
 			continue
@@ -113,7 +116,7 @@ func equalQuery(encoded []byte, want string) bool {
 		case c == '+':
 			c = ' '
 		case c == '%' && i+2 < len(encoded) && isHex(encoded[i+1]) && isHex(encoded[i+2]):
-			c = hexValue(encoded[i+1]|0x20)<<4 | hexValue(encoded[i+2]|0x20)
+			c = hexValue(encoded[i+1])<<4 | hexValue(encoded[i+2])
 			i += 2
 		}
 		if n == len(want) || want[n] != c {
@@ -126,4 +129,12 @@ func equalQuery(encoded []byte, want string) bool {
 
 func isHex(c byte) bool {
 	return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'f'
+}
+
+// hexValue returns the value of a hexadecimal digit.
+func hexValue(c byte) byte {
+	if c |= 0x20; c >= 'a' {
+		return c - 'a' + 10
+	}
+	return c - '0'
 }
