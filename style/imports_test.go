@@ -38,7 +38,9 @@ var areas = map[string]area{
 	"config/":            {may: []string{"config"}},
 	"control":            {may: []string{"engine", "config", "config/", "pool/health"}, tests: []string{"filters/"}},
 	"control/":           {may: []string{"control", "control/"}},
-	"cmd/":               {may: []string{everything}},
+	// The program as a package, so that another main may be built around it.
+	"cmd":                {may: []string{everything}},
+	"cmd/":               {may: []string{"cmd"}},
 	"sdk":                {may: []string{"codec", "codec/"}},
 	"sdk/":               {may: []string{"sdk"}},
 	"examples/":          {may: []string{"filters", "sdk", "sdk/"}, tests: []string{"filters/filtertest"}},

@@ -25,7 +25,8 @@ func TestRules(t *testing.T) {
 		{"built-in filter", checkImports, "engine/a.go", ours("engine", "filters/headers"), []string{"2: engine may not import filters/headers"}},
 		{"one filter by another", checkImports, "filters/cors/a.go", ours("cors", "filters/headers"), []string{"2: filters/cors may not import filters/headers"}},
 		{"a filter's own test", checkImports, "filters/cors/a_test.go", ours("cors_test", "filters/cors"), nil},
-		{"built-in filters by the program", checkImports, "cmd/corelane/a.go", ours("main", "filters/headers"), nil},
+		{"built-in filters by the program", checkImports, "cmd/a.go", ours("cmd", "filters/headers"), nil},
+		{"built-in filters beside the program", checkImports, "cmd/corelane/a.go", ours("main", "filters/headers"), nil},
 		{"test against the arrow", checkImports, "route/a_test.go", ours("route", "engine"), []string{"2: route may not import engine"}},
 		{"unknown folder", checkImports, "thing/a.go", "package thing\n", []string{"1: thing has no place in the layout (style/imports_test.go)"}},
 		{

@@ -1,72 +1,10 @@
-// Command corelane is the gateway: `corelane run -c FILE` serves, `corelane
-// check -c FILE` tells what is wrong with a configuration. The built-in filters
-// are compiled in here; a program with others imports them likewise.
+// Command corelane is the gateway with its built-in filters. Package cmd tells
+// what it does; `corelane build` makes the same program with more filters.
 package main
 
-import (
-	"errors"
-	"fmt"
-	"os"
-
-	"github.com/spf13/cobra"
-
-	_ "github.com/corelane/corelane/filters/headers"
-	_ "github.com/corelane/corelane/filters/redirect"
-	_ "github.com/corelane/corelane/filters/requestid"
-	_ "github.com/corelane/corelane/filters/respond"
-)
+import "github.com/corelane/corelane/cmd"
 
 // version is set by the linker.
 var version = "devel"
 
-// Exit codes of the program.
-const (
-	exitClean  = 0
-	exitFailed = 1 // could not start, or the configuration is wrong
-	exitUsage  = 2 // the command line is wrong
-)
-
-// exit is an error that carries an exit code; what went wrong has been said.
-type exit int
-
-func (e exit) Error() string { return fmt.Sprintf("exit %d", int(e)) }
-
-func main() { os.Exit(execute(os.Args[1:])) }
-
-// execute runs one command line and returns the exit code. Whatever a command
-// returns that is no exit is a mistake in the command line.
-func execute(args []string) int {
-	root := newRoot()
-	root.SetArgs(args)
-	err := root.Execute()
-	var code exit
-	switch {
-	case err == nil:
-		return exitClean
-	case errors.As(err, &code):
-		return int(code)
-	}
-	fmt.Fprintf(os.Stderr, "corelane: %v\nRun 'corelane --help' for the commands.\n", err)
-	return exitUsage
-}
-
-func newRoot() *cobra.Command {
-	root := &cobra.Command{
-		Use:           "corelane",
-		Short:         "An API gateway with one pinned event loop per core",
-		SilenceErrors: true,
-		SilenceUsage:  true,
-	}
-	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newRun(), newCheck(), newFilters(), newVersion())
-	return root
-}
-
-func newVersion() *cobra.Command {
-	return &cobra.Command{
-		Use:   "version",
-		Short: "Print the version",
-		Args:  cobra.NoArgs,
-		Run:   func(cmd *cobra.Command, _ []string) { fmt.Fprintln(cmd.OutOrStdout(), version) },
-	}
-}
+func main() { cmd.Main(version) }

@@ -1,4 +1,4 @@
-package main
+package cmd
 
 import (
 	"bytes"
@@ -23,7 +23,7 @@ func quickstart(t *testing.T) *strings.Replacer {
 	d, err := startDemo("127.0.0.1:0")
 	require.NoError(t, err)
 	t.Cleanup(d.stop)
-	text, err := os.ReadFile("../../examples/quickstart.yaml")
+	text, err := os.ReadFile("../examples/quickstart.yaml")
 	require.NoError(t, err)
 	folder := t.TempDir()
 	moved := strings.NewReplacer("127.0.0.1:8080", "127.0.0.1:0", "127.0.0.1:9900", "127.0.0.1:0",

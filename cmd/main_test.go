@@ -1,4 +1,4 @@
-package main
+package cmd
 
 import (
 	"os"
@@ -11,7 +11,7 @@ import (
 )
 
 func TestExitCodes(t *testing.T) {
-	good := "../../examples/quickstart.yaml"
+	good := "../examples/quickstart.yaml"
 	bad := filepath.Join(t.TempDir(), "bad.yaml")
 	require.NoError(t, os.WriteFile(bad, []byte("nonsense: 1\n"), 0o600))
 	tests := []struct {
