@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	_ "github.com/corelane/corelane/filters/headers"
+	_ "github.com/corelane/corelane/filters/maintenance"
 	_ "github.com/corelane/corelane/filters/redirect"
 	_ "github.com/corelane/corelane/filters/requestid"
 	_ "github.com/corelane/corelane/filters/respond"

@@ -27,7 +27,7 @@ func (x *Exchange) buildReply() {
 	h.Reset()
 	h.SetStatus(reply.Status)
 	n := len(reply.Body)
-	if reply.Reason != codec.ReasonNone {
+	if reply.Explained() {
 		x.w.scratch = appendError(x.w.scratch[:0], reply.Reason, reply.Message, x.TraceID[:])
 		n = len(x.w.scratch)
 		h.AddString("Content-Type", "application/json")
@@ -110,7 +110,7 @@ func (x *Exchange) sendResponseHead() {
 func (x *Exchange) sendReplyBody() {
 	reply, _ := x.Context.Reply()
 	body := reply.Body
-	if reply.Reason != codec.ReasonNone {
+	if reply.Explained() {
 		x.w.scratch = appendError(x.w.scratch[:0], reply.Reason, reply.Message, x.TraceID[:])
 		body = x.w.scratch
 	}

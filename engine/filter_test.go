@@ -106,6 +106,31 @@ func TestFilterAnswers(t *testing.T) {
 	c.expect(418, "teapot")
 }
 
+// An answer may have both a reason and a body of its own.
+func TestFilterAnswersForAReason(t *testing.T) {
+	s := newSetup(refusing(t))
+	again := filters.ReplyField{Name: "Retry-After", Value: "60"}
+	s.filters = []any{&probe{request: func(ctx *filters.Context) filters.Verdict {
+		reply := filters.Reply{Status: 503, Reason: codec.Maintenance, Message: "later", Fields: []filters.ReplyField{again}}
+		if string(ctx.Request.Path()) == "/own" {
+			reply.Status, reply.Body = 200, []byte("closed")
+		}
+		return ctx.Answer(reply)
+	}}}
+	g := s.start(t)
+	c := g.dial().get("/own")
+	require.Equal(t, "60", c.expect(200, "closed").Get("Retry-After"))
+	require.Contains(t, g.records.next(t), `"reason":"maintenance"`)
+	c.get("/")
+	status, head, body := c.response("GET")
+	require.Equal(t, 503, status)
+	require.Equal(t, "60", head.Get("Retry-After"))
+	require.Equal(t, []string{"application/json"}, head.Values("Content-Type"))
+	require.Contains(t, body, `"error":"maintenance","message":"later"`)
+	require.Contains(t, g.records.next(t), `"reason":"maintenance"`)
+	require.Equal(t, uint64(2), g.stats().Reasons[codec.Maintenance])
+}
+
 func TestFilterPanics(t *testing.T) {
 	boom := func(*filters.Context) filters.Verdict { panic("boom") }
 	for name, f := range map[string]*probe{

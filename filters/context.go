@@ -81,8 +81,12 @@ type Context struct {
 // Reply is a local answer. Its slices may belong to a filter and are not
 // changed.
 type Reply struct {
-	Status  int
-	Reason  codec.Reason
+	// Status is 200 to 599.
+	Status int
+	// Reason, if there is one, is what the exchange counts and is logged under.
+	Reason codec.Reason
+	// Message is for the client of an answer that has a reason and no body: it
+	// gets the product's error body.
 	Message string
 	Body    []byte
 	// Fields are added to the response in this order.
@@ -130,6 +134,19 @@ func (c *Context) Fail(reason codec.Reason, message string) Verdict {
 	c.reply = Reply{Status: reason.Status(), Reason: reason, Message: message, set: true}
 	return Respond
 }
+
+// Answer prepares a local answer that has both a reason and a body, a status or
+// fields of the filter's own, and returns the verdict Respond. Respond and Fail
+// are short for the common ones, and what they say of slices and messages holds.
+func (c *Context) Answer(r Reply) Verdict {
+	c.reply = r
+	c.reply.set = true
+	return Respond
+}
+
+// Explained tells whether the answer's body is the product's error body, which
+// the engine writes.
+func (r *Reply) Explained() bool { return r.Reason != codec.ReasonNone && len(r.Body) == 0 }
 
 // Reply returns the answer prepared by a filter; false if none was. For the
 // engine, loop only; valid until Recycle.

@@ -23,6 +23,13 @@ func TestRespond(t *testing.T) {
 	assert.Equal(t, filters.Respond, x.Fail(codec.RateLimited, "slow down"))
 	reply, _ = x.Reply()
 	assert.Equal(t, filters.Reply{Status: 429, Reason: codec.RateLimited, Message: "slow down"}, public(reply), "the last answer counts, whole")
+	assert.True(t, reply.Explained())
+
+	assert.Equal(t, filters.Respond, x.Answer(filters.Reply{Status: 200, Reason: codec.Degraded, Body: []byte("{}"), Message: "less"}))
+	reply, ok = x.Reply()
+	assert.True(t, ok)
+	assert.Equal(t, filters.Reply{Status: 200, Reason: codec.Degraded, Body: []byte("{}"), Message: "less"}, public(reply))
+	assert.False(t, reply.Explained(), "its own body")
 }
 
 func TestRecycle(t *testing.T) {
