@@ -93,6 +93,7 @@ func routeRetries(r *RouteRetries, out *snapshot.Retries) {
 	}
 	override(&out.Attempts, r.Attempts)
 	override(&out.PerTry, r.PerTry)
+	override(&out.Hedge, r.Hedge)
 	if r.Budget != nil {
 		out.Budget = float64(*r.Budget)
 	}

@@ -68,7 +68,8 @@ func (b *build) service(s *Service) (*snapshot.Service, error) {
 		Name: s.Name, Pool: p, MaxHead: int(s.Limits.Head), ConnectTimeout: s.Timeouts.Connect,
 		Timeouts: snapshot.Timeouts{FirstByte: s.Timeouts.FirstByte, Idle: s.Timeouts.Idle},
 		Retries: snapshot.Retries{
-			Attempts: s.Retries.Attempts, PerTry: s.Retries.PerTry, Budget: float64(s.Retries.Budget),
+			Attempts: s.Retries.Attempts, PerTry: s.Retries.PerTry, Hedge: s.Retries.Hedge,
+			Budget: float64(s.Retries.Budget),
 		},
 		From: s,
 	}

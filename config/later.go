@@ -19,14 +19,12 @@ var later = map[reflect.Type]map[string]string{
 	reflect.TypeFor[Service](): {
 		"tls": "null", "discovery": "null", "proxy_protocol": "none", "slow_start": "0s", "warm_up": "0s",
 	},
-	reflect.TypeFor[Endpoint]():       {"priority": "0"},
-	reflect.TypeFor[Pool]():           {"min_idle": "0"},
-	reflect.TypeFor[ServiceRetries](): {"hedge": "0"},
-	reflect.TypeFor[RouteRetries]():   {"hedge": "0"},
-	reflect.TypeFor[Health]():         {"active": "null", "panic": "0"},
-	reflect.TypeFor[Route]():          {"targets": "[]", "select": "null", "canary": "[]", "blue_green": "null"},
-	reflect.TypeFor[Match]():          {"rpc": "{}"},
-	reflect.TypeFor[Body]():           {"mode": "stream", "memory": "10MiB"},
+	reflect.TypeFor[Endpoint](): {"priority": "0"},
+	reflect.TypeFor[Pool]():     {"min_idle": "0"},
+	reflect.TypeFor[Health]():   {"active": "null", "panic": "0"},
+	reflect.TypeFor[Route]():    {"targets": "[]", "select": "null", "canary": "[]", "blue_green": "null"},
+	reflect.TypeFor[Match]():    {"rpc": "{}"},
+	reflect.TypeFor[Body]():     {"mode": "stream", "memory": "10MiB"},
 }
 
 func laterKey(t reflect.Type, key string) (string, bool) {

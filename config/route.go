@@ -106,9 +106,12 @@ type RouteRetries struct {
 	On []string `yaml:"on"`
 	// PerTry bounds one try from its start to the response's head.
 	PerTry *time.Duration `yaml:"per_try"`
-	// Budget is the percentage of the service's running exchanges that may be
-	// retries at one time.
+	// Budget is the number of retries and hedges that may run at one time for
+	// each hundred other exchanges of the service.
 	Budget *Percent `yaml:"budget"`
+	// Hedge is the time without a response's head after which a second try
+	// begins at another endpoint.
+	Hedge *time.Duration `yaml:"hedge"`
 }
 
 // Body bounds the body of a request.

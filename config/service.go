@@ -86,9 +86,15 @@ type ServiceRetries struct {
 	On []string `yaml:"on" default:"[connect, reset]"`
 	// PerTry bounds one try from its start to the response's head; 0 is off.
 	PerTry time.Duration `yaml:"per_try" default:"0"`
-	// Budget is the percentage of the service's running exchanges that may be
-	// retries at one time; three are always allowed.
+	// Budget is the number of retries and hedges that may run at one time for
+	// each hundred other exchanges of the service, on each loop; three in the
+	// process are always allowed. 0 is no limit.
 	Budget Percent `yaml:"budget" default:"20"`
+	// Hedge is the time without a response's head after which a second try
+	// begins at another endpoint, beside the first; the answer that comes first
+	// is taken. It counts as one of the attempts, and is for requests that may
+	// be repeated whatever was sent. 0 is off.
+	Hedge time.Duration `yaml:"hedge" default:"0"`
 }
 
 // Health says when an endpoint is left out.

@@ -15,7 +15,7 @@ func (d *draft) validateRoutes(services []string) {
 		d.complain(d.routes[MaxRoutes], "", fmt.Sprintf("more than %d routes", MaxRoutes))
 		return
 	}
-	sets := slices.Sorted(maps.Keys(d.doc.FilterSets))
+	sets, byName := slices.Sorted(maps.Keys(d.doc.FilterSets)), d.servicesByName()
 	for i, r := range d.doc.Routes {
 		at := d.routes[i]
 		if problem := nameProblem(r.ID); r.ID == "" {
@@ -26,9 +26,7 @@ func (d *draft) validateRoutes(services []string) {
 		d.validateTarget(at, r, services)
 		d.validateUse(at, r, sets)
 		d.validateMatch(at, r)
-		if r.Retries != nil {
-			d.validateOn(at, "retries.on", r.Retries.On)
-		}
+		d.validateRouteRetries(at, r, byName)
 	}
 }
 

@@ -46,7 +46,7 @@ func (d *draft) validateService(at place, s *Service) {
 	if len(s.Endpoints) > maxEndpoints {
 		d.complain(at, "endpoints", fmt.Sprintf("%d endpoints are more than %d", len(s.Endpoints), maxEndpoints))
 	}
-	d.validateOn(at, "retries.on", s.Retries.On)
+	d.validateRetries(at, &s.Retries)
 }
 
 // validateOn checks what is repeated: connect, reset and 5xx codes.

@@ -80,7 +80,7 @@ func makeSumCounters() []sumCounter {
 	body := describe("body_bytes_total", "Body bytes from clients (in) and to them (out).", "direction")
 	sockets := describe("socket_bytes_total", "Bytes read from and written to all sockets.", "direction")
 	calls := describe("socket_calls_total", "Read and write calls on all sockets.", "call")
-	retries := describe("retries_total", "Extra tries: allowed by the retry policy, or because a reused connection had died (stale).", "cause")
+	retries := describe("retries_total", "Extra tries by what became of the one before; stale: a reused connection had died.", "cause")
 	plain := func(name, help string, of func(*stats) uint64) sumCounter {
 		return sumCounter{desc: describe(name, help), of: of}
 	}
@@ -91,9 +91,14 @@ func makeSumCounters() []sumCounter {
 		{sockets, []string{"out"}, func(s *stats) uint64 { return s.Reactor.BytesOut }},
 		{calls, []string{"read"}, func(s *stats) uint64 { return s.Reactor.Reads }},
 		{calls, []string{"write"}, func(s *stats) uint64 { return s.Reactor.Writes }},
-		{retries, []string{"policy"}, func(s *stats) uint64 { return s.Retries }},
+		{retries, []string{"connect"}, func(s *stats) uint64 { return s.RetriedConnect }},
+		{retries, []string{"reset"}, func(s *stats) uint64 { return s.RetriedReset }},
+		{retries, []string{"per_try"}, func(s *stats) uint64 { return s.RetriedPerTry }},
+		{retries, []string{"status"}, func(s *stats) uint64 { return s.RetriedStatus }},
 		{retries, []string{"stale"}, func(s *stats) uint64 { return s.StaleRetries }},
-		plain("retries_denied_total", "Retries that the budget did not allow.", func(s *stats) uint64 { return s.RetriesDenied }),
+		plain("hedges_total", "Second tries begun beside a first that had not answered in time.", func(s *stats) uint64 { return s.Hedges }),
+		plain("hedges_won_total", "Second tries whose answer was taken.", func(s *stats) uint64 { return s.HedgesWon }),
+		plain("retries_denied_total", "Retries and hedges that the budget did not allow.", func(s *stats) uint64 { return s.RetriesDenied }),
 		plain("requests_started_total", "Requests answered or begun, refused heads included.", func(s *stats) uint64 { return s.Requests }),
 		plain("unknown_paths_total", "Requests for which there is no route.", func(s *stats) uint64 { return s.UnknownPaths }),
 		plain("upgrades_total", "Tunnels opened, such as WebSockets.", func(s *stats) uint64 { return s.Upgrades }),

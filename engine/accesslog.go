@@ -47,6 +47,10 @@ func (x *Exchange) logRecord(b []byte, now int64) []byte {
 	b = strconv.AppendInt(b, x.bytesOut, 10)
 	b = append(b, `,"tries":`...)
 	b = strconv.AppendInt(b, int64(x.tries), 10)
+	if x.givenUps > 0 {
+		b = append(b, `,"retried":`...)
+		b = appendGivenUp(b, x.gaveUp[:x.givenUps])
+	}
 	b = append(b, `,"generation":`...)
 	b = strconv.AppendUint(b, x.generation(), 10)
 	return append(b, "}\n"...)

@@ -47,6 +47,10 @@ type Exchange struct {
 
 	// lead is the try that body bytes go to and the answer comes from.
 	lead *try
+	// rival is the other try while two are under way. Nothing that either says
+	// reaches the client before one of them has won.
+	rival *try
+	hedge *hedgeTry // borrowed by the first hedge, kept to the end
 
 	// Owned by the loop; cleared by reset.
 	exchangeState
@@ -56,7 +60,8 @@ type Exchange struct {
 	first    try
 	tried    pool.Tried
 	held     heldBody
-	upClock  reactor.Timer // one of a filter's wait, upstream idle and tunnel idle
+	upClock  reactor.Timer // one of a filter's wait, hedge, upstream idle, tunnel idle
+	gaveUp   [maxGivenUp]givenUp
 	allClock reactor.Timer
 	wake     reactor.Task
 	prev     *Exchange
@@ -79,6 +84,7 @@ type exchangeState struct {
 	bytesOut int64
 	status   int
 	tries    int
+	givenUps int // entries of gaveUp
 
 	// reached is the last filter of each stage that the request got to.
 	reached [stages]int
@@ -94,6 +100,7 @@ type exchangeState struct {
 	interim      bool // the client has seen a 1xx of this try
 	staleRetried bool // the free retry of a dead idle connection was used
 	retrying     bool // counted in the retry budget
+	hedgeCharged bool // by the hedge alone
 	counted      bool // counted as live with its service
 	clientEOF    bool // tunnel: the client sends no more
 	upstreamEOF  bool // tunnel: the upstream sends no more
@@ -112,6 +119,7 @@ const (
 const (
 	clockConnect uint8 = iota
 	clockFirstByte
+	clockHedge
 	clockUpstreamIdle
 	clockTunnelIdle
 	clockFilter
@@ -249,6 +257,8 @@ func (x *Exchange) onWake() {
 // OnTimer implements reactor.Alarm.
 func (x *Exchange) OnTimer(kind uint8, _ int64) {
 	switch kind {
+	case clockHedge:
+		x.startHedge()
 	case clockUpstreamIdle:
 		x.lead.failed(faultUpstreamIdle)
 	case clockTunnelIdle:
@@ -370,6 +380,10 @@ func (x *Exchange) reset() {
 		x.trailers.Reset()
 	}
 	x.first.reset()
+	if x.hedge != nil {
+		x.w.giveHedge(x.hedge)
+		x.hedge, x.lead = nil, &x.first
+	}
 	x.tried.Reset()
 	x.held.release(x.w.loop)
 }

@@ -143,9 +143,10 @@ func (x *Exchange) showResponse(b []byte, last bool) bool {
 }
 
 // onInterim relays a 1xx head (RFC 9110 §15.2). A client of HTTP/1.0 gets none.
+// Of two tries nobody knows yet whose hints the answer will keep.
 func (t *try) onInterim() {
 	x, h := t.x, t.head
-	if x.responded() || x.state == stateAnswering {
+	if x.responded() || x.state == stateAnswering || x.rival != nil {
 		return
 	}
 	h.DropHopByHop(false)
@@ -158,23 +159,27 @@ func (t *try) onInterim() {
 
 // onResponseHead takes the final head, which stands in the try's head.
 func (t *try) onResponseHead() {
-	x, h := t.x, t.head
-	x.Response = h
+	x := t.x
 	x.w.loop.Disarm(&t.clock)
 	x.w.loop.Disarm(&t.limit)
-	switch status := h.Status(); {
+	switch status := t.head.Status(); {
 	case status == 101 && !x.upgrade:
 		t.failed(faultBadResponse)
 		return
-	case x.retryStatus(status):
+	case x.rival != nil && x.route.Retries.Statuses.Has(status):
+		t.settle(outcomeOf(status))
+		x.goOnWithout(t, cause(status), fault{})
+		return
+	case x.rival == nil && x.retryStatus(status):
 		t.settle(outcomeOf(status))
 		x.dropTry(fault{})
 		x.again()
 		return
 	}
+	x.answeredBy(t)
 	x.held.release(x.w.loop)
 	// 426 must say which protocol it wants (RFC 9110 §15.5.22).
-	h.DropHopByHop(h.Status() == 101 || h.Status() == 426)
+	x.resp.DropHopByHop(x.resp.Status() == 101 || x.resp.Status() == 426)
 	x.setState(stateAnswering)
 	x.startResponseFilters()
 }

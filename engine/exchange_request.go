@@ -148,6 +148,7 @@ func (x *Exchange) onRequestEnd() {
 		return
 	}
 	x.requestDone, x.bodyOpen = true, false
+	x.armHedge()
 	x.lead.endRequest()
 }
 

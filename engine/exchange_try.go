@@ -18,11 +18,16 @@ func (x *Exchange) beginTry() {
 		x.fail(faultNoEndpoint)
 		return
 	}
+	x.lead.hedging = false
+	x.armHedge()
 	x.lead.begin(ep, now)
 }
 
 // dropTry lets go of whatever is under way upstream.
 func (x *Exchange) dropTry(f fault) {
+	if x.rival != nil {
+		x.goOnWithout(x.rival, causeHedgeLost, fault{})
+	}
 	x.lead.drop(f)
 	if x.bodyOpen {
 		x.down.hold()
@@ -52,10 +57,11 @@ func (x *Exchange) mayRepeat(f fault, untouched, reused bool) bool {
 		// endpoint's fault and not counted, but the next one must be new.
 		x.staleRetried, x.lead.fresh = true, true
 		x.tried.Reset()
+		x.giveUp(x.lead, causeStale)
 		x.w.stats.StaleRetries++
 		return true
 	}
-	return x.repeats(f.kind) && x.takeRetry(f.kind)
+	return x.repeats(f.kind) && x.takeRetry(f.kind, causeOf(f))
 }
 
 // repeats says whether the route repeats this kind of failure.
@@ -77,7 +83,7 @@ func (x *Exchange) retryStatus(status int) bool {
 		x.req.MethodID().Idempotent() &&
 		x.requestDone &&
 		(x.bytesIn == 0 || x.held.whole(x.bytesIn)) &&
-		x.takeRetry(faultFinal)
+		x.takeRetry(faultFinal, cause(status))
 }
 
 // failsOver says whether a retry leaves an endpoint that is not there any more
@@ -93,14 +99,20 @@ func (x *Exchange) failsOver(kind faultKind) bool {
 	return false
 }
 
-// takeRetry counts an extra try against the route's attempts and, unless it fails
-// over, against the budget.
-func (x *Exchange) takeRetry(kind faultKind) bool {
+// extraTries counts the tries behind the first, without the one that replaced a
+// dead idle connection.
+func (x *Exchange) extraTries() int {
 	extra := x.tries - 1
 	if x.staleRetried {
 		extra--
 	}
-	if extra >= x.route.Retries.Attempts {
+	return extra
+}
+
+// takeRetry counts an extra try against the route's attempts and, unless it fails
+// over, against the budget.
+func (x *Exchange) takeRetry(kind faultKind, why cause) bool {
+	if x.extraTries() >= x.route.Retries.Attempts {
 		return false
 	}
 	if !x.retrying && !x.failsOver(kind) {
@@ -111,7 +123,8 @@ func (x *Exchange) takeRetry(kind faultKind) bool {
 		x.retrying = true
 	}
 	x.lead.fresh = false
-	x.w.stats.Retries++
+	x.giveUp(x.lead, why)
+	x.w.stats.countRetry(why)
 	return true
 }
 

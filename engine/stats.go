@@ -41,8 +41,13 @@ type Stats struct {
 	Routes []RouteStats
 	// Reasons by codec.Reason.
 	Reasons [64]uint64
-	// Requests begun, retries by cause, tries beyond the budget.
+	// Requests begun, retries, those that replaced a dead idle connection, and
+	// retries and hedges beyond the budget.
 	Requests, Retries, StaleRetries, RetriesDenied uint64
+	// Retries by why the try before was given up.
+	RetriedConnect, RetriedReset, RetriedPerTry, RetriedStatus uint64
+	// Hedges begun, and those that answered.
+	Hedges, HedgesWon uint64
 	// BytesIn and BytesOut are body bytes from and to clients.
 	BytesIn, BytesOut uint64
 	// Upgrades counts tunnels opened; UnknownPaths requests without a route.
@@ -95,6 +100,21 @@ func (s *Stats) count(slot, status int, reason codec.Reason, nanos int64) {
 	}
 }
 
+// countRetry books a retry by what became of the try before.
+func (s *Stats) countRetry(why cause) {
+	s.Retries++
+	switch why {
+	case causeConnect:
+		s.RetriedConnect++
+	case causeReset:
+		s.RetriedReset++
+	case causePerTry:
+		s.RetriedPerTry++
+	default:
+		s.RetriedStatus++
+	}
+}
+
 // Merge adds the counters of another block and takes over its gauges.
 func (s *Stats) Merge(o *Stats) {
 	for i := range o.Routes {
@@ -114,6 +134,12 @@ func (s *Stats) Merge(o *Stats) {
 	s.Retries += o.Retries
 	s.StaleRetries += o.StaleRetries
 	s.RetriesDenied += o.RetriesDenied
+	s.RetriedConnect += o.RetriedConnect
+	s.RetriedReset += o.RetriedReset
+	s.RetriedPerTry += o.RetriedPerTry
+	s.RetriedStatus += o.RetriedStatus
+	s.Hedges += o.Hedges
+	s.HedgesWon += o.HedgesWon
 	s.BytesIn += o.BytesIn
 	s.BytesOut += o.BytesOut
 	s.Upgrades += o.Upgrades

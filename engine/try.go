@@ -12,7 +12,7 @@ import (
 // is used again by the exchange's next try.
 type try struct {
 	// Immutable.
-	x    *Exchange
+	x    *Exchange   // of a hedge: the one that has borrowed it
 	head *codec.Head // where the response head is received
 
 	// Owned by the loop; tryState is cleared by reset.
@@ -28,6 +28,7 @@ type tryState struct {
 	endpoint *pool.Endpoint
 	started  bool // the pool was told of the try
 	fresh    bool // the try must not take an idle connection
+	hedging  bool // the try is a hedge
 }
 
 var _ pool.WaiterOwner = (*try)(nil)
@@ -43,7 +44,10 @@ func (t *try) init(x *Exchange, head *codec.Head) {
 func (t *try) begin(ep *pool.Endpoint, now int64) {
 	x := t.x
 	x.tried.Add(ep)
-	t.endpoint, x.Endpoint = ep, ep.Address()
+	t.endpoint = ep
+	if t == x.lead {
+		x.Endpoint = ep.Address()
+	}
 	x.w.local.Start(x.svc.Pool, ep)
 	t.started = true
 	if per := x.route.Retries.PerTry.Nanoseconds(); per > 0 {
@@ -200,11 +204,16 @@ func (t *try) drop(f fault) {
 	w.loop.Disarm(&t.limit)
 }
 
-// failed repeats the try if that is safe and allowed, else ends the exchange.
+// failed leaves the exchange to its other try if there is one; else it repeats
+// the try if that is safe and allowed, or ends the exchange.
 func (t *try) failed(f fault) {
 	x := t.x
 	if x.responded() {
 		x.fail(f)
+		return
+	}
+	if x.rival != nil {
+		x.goOnWithout(t, causeOf(f), f)
 		return
 	}
 	untouched, reused := true, false

@@ -323,7 +323,7 @@ func (u *upstreamConn) OnEOF(*reactor.Conn) {
 	case idle:
 		u.drop()
 	case readingResponseHead:
-		u.t.failed(u.lost())
+		u.t.failed(faultUpstreamReset)
 	case readingResponseBody:
 		if u.body.EOF() == nil {
 			u.finish(false)
@@ -333,17 +333,6 @@ func (u *upstreamConn) OnEOF(*reactor.Conn) {
 	case switched:
 		u.t.x.onTunnelUpstreamEOF()
 	}
-}
-
-// lost is the fault of a connection that ended before the response head. After
-// a 1xx the try is not repeated: the client has seen something of it.
-func (u *upstreamConn) lost() fault {
-	if u.interim > 0 {
-		f := faultUpstreamReset
-		f.kind = faultFinal
-		return f
-	}
-	return faultUpstreamReset
 }
 
 // OnDrain implements reactor.Handler.
@@ -363,7 +352,7 @@ func (u *upstreamConn) OnClose(_ *reactor.Conn, err error) {
 	if was == dead {
 		return
 	}
-	f := u.lost()
+	f := faultUpstreamReset
 	if was == dialling {
 		f = faultRefused
 		if errors.Is(err, unix.ETIMEDOUT) {

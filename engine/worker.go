@@ -26,24 +26,26 @@ type worker struct {
 	sample   uint64 // a record is written if a random number is not above it
 
 	// Owned by the loop.
-	stats     *Stats
-	free      *Exchange
-	freeCount int
-	oldest    *Exchange // live exchanges in the order they began
-	newest    *Exchange
-	live      int
-	sessions  *Session
-	sessionN  int
-	services  []serviceLoad
-	random    *rand.ChaCha8
-	draining  bool
-	dateText  []byte
-	dateSec   int64
-	stamp     []byte // a log timestamp of the second stampSec
-	stampSec  int64
-	resolver  *snapshot.Resolver
-	scratch   []byte
-	record    []byte
+	stats      *Stats
+	free       *Exchange
+	freeCount  int
+	hedges     *hedgeTry // second tries that nobody has borrowed
+	hedgeCount int
+	oldest     *Exchange // live exchanges in the order they began
+	newest     *Exchange
+	live       int
+	sessions   *Session
+	sessionN   int
+	services   []serviceLoad
+	random     *rand.ChaCha8
+	draining   bool
+	dateText   []byte
+	dateSec    int64
+	stamp      []byte // a log timestamp of the second stampSec
+	stampSec   int64
+	resolver   *snapshot.Resolver
+	scratch    []byte
+	record     []byte
 
 	// Atomic.
 	passed atomic.Uint64 // the last generation that the loop has taken up
@@ -189,16 +191,25 @@ func (w *worker) leaveService(svc *snapshot.Service, retrying bool) {
 	}
 }
 
-// takeRetry allows a retry within the budget: a share of the service's live
-// exchanges on this loop, or a few for the whole process.
+// endRetry says that an exchange goes on without being a retry.
+func (w *worker) endRetry(svc *snapshot.Service) {
+	w.service(svc).retrying--
+	w.server.retrying.Add(-1)
+}
+
+// takeRetry allows a retry within the budget: as many in flight as are a share of
+// the exchanges of the service on this loop that are none, so that the service
+// gets at most that share more requests than without retries; or a few for the
+// whole process.
 func (w *worker) takeRetry(svc *snapshot.Service, percent float64) bool {
 	load := w.service(svc)
-	if percent > 0 && float64(load.retrying+1) > float64(load.live)*percent/100 &&
-		w.server.retrying.Load() >= minRetries {
+	n := w.server.retrying.Add(1) // first, so that loops cannot share a place
+	after := load.retrying + 1
+	if percent > 0 && float64(after) > float64(load.live-after)*percent/100 && n > minRetries {
+		w.server.retrying.Add(-1)
 		return false
 	}
-	load.retrying++
-	w.server.retrying.Add(1)
+	load.retrying = after
 	return true
 }
 

@@ -104,8 +104,11 @@ type Retries struct {
 	Statuses StatusSet
 	// PerTry bounds one try from its start to the response head; 0 is off.
 	PerTry time.Duration
-	// Budget is the percentage of the service's live exchanges that may be
-	// retries at one time; at least 3 for the process.
+	// Hedge is the time without a response head after which a second try begins
+	// beside the first; 0 is off.
+	Hedge time.Duration
+	// Budget is the number of retries in flight for each hundred other exchanges
+	// of the service; at least 3 for the process.
 	Budget float64
 }
 
