@@ -1,6 +1,10 @@
 package engine
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+
+	"github.com/corelane/corelane/pool"
+)
 
 // maxEvents bounds the events that wait for the control side; more are counted
 // as lost.
@@ -16,17 +20,21 @@ const (
 	EventFilterPanic
 	// EventFilterOverrun: a filter ran longer than the budget.
 	EventFilterOverrun
+	// EventEjected: passive ejection put an endpoint out, for Nanos.
+	EventEjected
 )
 
 // Event is something rare that the control side logs.
 type Event struct {
 	Kind  EventKind
 	Loop  int
-	Name  string // the filter
+	Name  string // the filter, or the endpoint's address
 	Route string
 	Nanos int64
 	Value any
 	Stack []byte
+	// Endpoint is whom it is about; nil: nobody.
+	Endpoint *pool.Endpoint
 
 	next *Event
 }

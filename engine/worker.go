@@ -68,6 +68,7 @@ func newWorker(s *Server, id int, loop *reactor.Loop, seed [32]byte) *worker {
 	w.sample = sampleBound(s.options.AccessLog, s.options.AccessSample)
 	w.local = pool.NewLocal(pool.Options{
 		Loop: loop, LoopID: id, Loops: s.options.Loops, Seed: s.seed, Post: s.postWake,
+		Ejected: func(e *pool.Endpoint) { s.onEjected(id, e, loop.Now()) },
 	})
 	return w
 }

@@ -83,3 +83,22 @@ func TestChangingLoopsDoesNotAllocate(t *testing.T) {
 	swap()
 	assert.Zero(t, testing.AllocsPerRun(200, swap))
 }
+
+func TestHealthDoesNotAllocate(t *testing.T) {
+	for _, balance := range everyBalance {
+		w := newWorld(t, 1)
+		s := w.service(ServiceConfig{Balance: balance, Passive: ejecting, Panic: 60, WarmUp: time.Second, SlowStart: time.Minute}, 1, 1, 2)
+		s.Members[0].Endpoint.join(true, w.now)
+		w.unhealthy(s, 1)
+		pick := func() {
+			w.now += second
+			e, _ := w.locals[0].Pick(s, nil, w.now)
+			w.locals[0].Start(s, e)
+			w.locals[0].Done(s, e, Success, w.now)
+		}
+		pick()
+		assert.Zero(t, testing.AllocsPerRun(200, pick), balance)
+		w.unhealthy(s, 0) // in panic
+		assert.Zero(t, testing.AllocsPerRun(200, pick), balance)
+	}
+}

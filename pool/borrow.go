@@ -87,7 +87,11 @@ func (l *Local) DoneAfter(s *Service, e *Endpoint, o Outcome, elapsed, now int64
 	if s.Balance == LeastRequests {
 		e.active.Add(-1)
 	}
+	before := e.Ejections()
 	for _, g := range s.gates {
 		g.Report(e, o, elapsed, now)
+	}
+	if e.Ejections() != before && e.Ejected(now) && l.ejected != nil {
+		l.ejected(e)
 	}
 }

@@ -18,7 +18,7 @@ const (
 	ReasonYield
 	// ReasonLimit: the limit was lowered under the number of connections.
 	ReasonLimit
-	// ReasonUnhealthy: CloseIdle was called for its endpoint.
+	// ReasonUnhealthy: its endpoint is unhealthy, ejected or draining.
 	ReasonUnhealthy
 
 	// Reasons is the number of reasons.

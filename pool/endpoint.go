@@ -15,7 +15,8 @@ type Endpoint struct {
 	slot                       int
 
 	// registry: guarded by its lock
-	asked bool // wanted by a generation that is being compiled
+	asked     bool // wanted by a generation that is being compiled
+	published bool // in the published generation
 
 	// atomic
 	limit        atomic.Int64  // most connections of the process; 0: none
@@ -24,6 +25,10 @@ type Endpoint struct {
 	spare        atomic.Uint64 // loops that may hold idle connections: a hint, cleared by whoever asks them
 	ejectedUntil atomic.Int64  // monotonic nanoseconds; 0: never ejected
 	failures     atomic.Int64  // consecutive failed tries
+	row          atomic.Int64  // ejections in a row, as of the last one
+	ejections    atomic.Uint64 // ejections so far
+	standing     atomic.Uint32 // what the control side says: see standing.go
+	since        atomic.Int64  // when warming up began, in monotonic nanoseconds; 0: it need not
 	retired      atomic.Bool   // not in the published generation
 	_            [64]byte      // active is written by every try and must not drag the words above along
 	active       atomic.Int64  // tries under way, counted for LeastRequests services only
@@ -61,6 +66,9 @@ func (e *Endpoint) Ejected(now int64) bool { return e.ejectedUntil.Load() > now 
 
 // EjectedUntil is the end of the last ejection in monotonic nanoseconds; 0: never ejected.
 func (e *Endpoint) EjectedUntil() int64 { return e.ejectedUntil.Load() }
+
+// Ejections is the number of times that passive ejection has put the endpoint out.
+func (e *Endpoint) Ejections() uint64 { return e.ejections.Load() }
 
 // Retired says that the published generation does not contain the endpoint. Exchanges of older generations may still
 // use it; its connections are closed when they come back.

@@ -33,6 +33,21 @@ func (o Outcome) String() string {
 // Failed says whether the outcome blames the endpoint.
 func (o Outcome) Failed() bool { return o != Success && o != Aborted }
 
+// Named is a Gate with a name for explanations: what is said of an endpoint that it keeps out, in one word.
+type Named interface {
+	Gate
+	// Name is always the same.
+	Name() string
+}
+
+// gateName is the name of a gate, "gate" if it has none.
+func gateName(g Gate) string {
+	if n, ok := g.(Named); ok {
+		return n.Name()
+	}
+	return "gate"
+}
+
 // Gate keeps endpoints out of the choice and learns from the end of each try. One gate serves all loops at once, so its
 // methods may only use atomics and must neither block nor allocate.
 type Gate interface {

@@ -2,14 +2,14 @@ package pool
 
 // Put gives c back after an exchange of s that ended cleanly. It goes to the first waiter of this loop; or is closed for
 // another loop that waits, which also gets every fourth where both wait; or becomes the newest idle one. It is closed if
-// it is too old, its endpoint is retired or the limit was lowered. A connection that is not lent is left alone.
+// it is too old, its endpoint is retired or out of use, or the limit was lowered. A connection that is not lent is left alone.
 func (l *Local) Put(c Conn, s *Service, now int64) {
 	n := c.Pooled()
 	if n.state != busy {
 		return
 	}
 	p := n.lane
-	if reason := unfit(n, s, now); reason != ReasonRemoved {
+	if reason := l.unfit(n, s, now); reason != ReasonRemoved {
 		l.close(n, reason)
 		return
 	}
@@ -28,7 +28,7 @@ func (l *Local) Put(c Conn, s *Service, now int64) {
 }
 
 // unfit says why a connection must not be used again; ReasonRemoved: it may.
-func unfit(n *Node, s *Service, now int64) CloseReason {
+func (l *Local) unfit(n *Node, s *Service, now int64) CloseReason {
 	e := n.lane.endpoint
 	switch {
 	case e.Retired():
@@ -37,6 +37,8 @@ func unfit(n *Node, s *Service, now int64) CloseReason {
 		return ReasonAge
 	case e.over():
 		return ReasonLimit
+	case l.closesIdle(s, e, now):
+		return ReasonUnhealthy
 	}
 	return ReasonRemoved
 }
@@ -50,7 +52,8 @@ func (l *Local) Remove(c Conn) {
 	}
 }
 
-// CloseIdle closes this loop's idle connections to e, which became unhealthy. Lent ones are not touched.
+// CloseIdle closes this loop's idle connections to e, which became unhealthy, drains or was ejected. Lent ones are not
+// touched; they are closed when they come back, if e is out of use then.
 func (l *Local) CloseIdle(e *Endpoint) {
 	if p := l.known(e); p != nil {
 		l.closeIdle(p, ReasonUnhealthy)

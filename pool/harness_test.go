@@ -35,16 +35,18 @@ type world struct {
 	locals   []*Local
 	timers   []*fakeTimers
 	mail     []posted
+	ejected  []*Endpoint // told by loops
 	now      int64
 }
 
 func newWorld(t checker, loops int) *world {
 	w := &world{t: t, registry: NewRegistry(), now: 1000 * second}
+	w.registry.clock = func() int64 { return w.now }
 	for id := range loops {
 		clock := &fakeTimers{}
 		l := NewLocal(Options{LoopID: id, Loops: loops, Seed: 7, Post: func(loop int, e *Endpoint) {
 			w.mail = append(w.mail, posted{loop, e})
-		}})
+		}, Ejected: func(e *Endpoint) { w.ejected = append(w.ejected, e) }})
 		l.timers = clock
 		w.timers, w.locals = append(w.timers, clock), append(w.locals, l)
 	}

@@ -19,6 +19,9 @@ type Options struct {
 	// Post makes another loop (or, with more than 64 loops, sometimes this one) call Local.Wake(e) soon, in a turn of its
 	// own. It is called on the loop, possibly inside any method of Local.
 	Post func(loop int, e *Endpoint)
+	// Ejected makes every loop, this one too, call Local.CloseIdle(e) soon, in a turn of its own: passive ejection has put
+	// e out. It is called on the loop; nil: nobody wants to know.
+	Ejected func(e *Endpoint)
 }
 
 // timers is the part of a loop that a Local uses.
@@ -33,12 +36,14 @@ type Local struct {
 	bit       uint64 // in the endpoints' wanted and spare words
 	mine      uint64 // the same, or 0 where another loop shares the bit
 	post      func(loop int, e *Endpoint)
+	ejected   func(e *Endpoint)
 	timers    timers
 
 	// owned by the loop
 	random    rand.PCG
 	lanes     []*lane     // by endpoint slot
 	rotations []*rotation // by service slot
+	panics    []panicView // by service slot
 	holding   list[lane]  // lanes with idle connections
 	queues    list[lane]  // lanes with waiters
 	unsettled list[lane]  // lanes whose waiters may be served
@@ -56,7 +61,8 @@ type Local struct {
 // NewLocal makes the pool of one loop. It may be called on any goroutine before the loop runs.
 func NewLocal(o Options) *Local {
 	l := &Local{
-		id: o.LoopID, loops: o.Loops, bit: 1 << (o.LoopID % maskBits), post: o.Post, timers: o.Loop,
+		id: o.LoopID, loops: o.Loops, bit: 1 << (o.LoopID % maskBits), post: o.Post, ejected: o.Ejected,
+		timers: o.Loop,
 	}
 	if o.Loops <= maskBits {
 		l.mine = l.bit

@@ -2,11 +2,15 @@ package pool
 
 import "time"
 
+// maxRow is the number of ejections in a row from which they do not last longer.
+const maxRow = 10
+
 // Passive ejects an endpoint for a while after a number of failed tries in a row.
 type Passive struct {
 	// ConsecutiveFailures is the number of failures in a row, counted over all loops, that ejects; 0: off.
 	ConsecutiveFailures int
-	// Eject is the duration of an ejection.
+	// Eject is the duration of a first ejection. The second in a row lasts twice as long and so on, up to ten times; each
+	// Eject that passes quietly after an ejection makes the next one shorter again.
 	Eject time.Duration
 	// MaxEjected is the largest share of the members with a weight that may be out at once, in percent from 0 to 100,
 	// rounded down to whole endpoints. The only endpoint of a service is never ejected.
@@ -29,6 +33,11 @@ func newPassiveGate(p Passive, state *State, members []weighted) *passiveGate {
 	}
 	return g
 }
+
+var _ Named = (*passiveGate)(nil)
+
+// Name implements Named.
+func (g *passiveGate) Name() string { return WhyEjected }
 
 // Allow implements Gate.
 func (g *passiveGate) Allow(e *Endpoint, now int64) bool { return !e.Ejected(now) }
@@ -54,11 +63,23 @@ func (g *passiveGate) tryEject(e *Endpoint, now int64) {
 	if g.most == 0 || !g.state.ejecting.CompareAndSwap(false, true) {
 		return
 	}
-	old := e.ejectedUntil.Load()
-	if old <= now && g.out(now) < g.most && e.ejectedUntil.CompareAndSwap(old, now+g.eject) {
+	if e.EjectedUntil() <= now && g.out(now) < g.most {
+		row := min(g.row(e, now)+1, maxRow)
+		e.row.Store(row)
+		e.ejectedUntil.Store(now + g.eject*row)
+		e.ejections.Add(1)
 		g.state.ejections.Add(1)
 	}
 	g.state.ejecting.Store(false)
+}
+
+// row is the number of ejections in a row that still count: one less for each eject interval since the last one ended.
+func (g *passiveGate) row(e *Endpoint, now int64) int64 {
+	row := e.row.Load()
+	if row == 0 || g.eject == 0 {
+		return 0
+	}
+	return max(row-(now-e.EjectedUntil())/g.eject, 0)
 }
 
 // out counts the ejected members.

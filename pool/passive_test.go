@@ -2,6 +2,7 @@ package pool
 
 import (
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -40,7 +41,7 @@ func TestEjectionAndRecovery(t *testing.T) {
 		assert.NotZero(t, w.counts(0, s, nil, 50)[0])
 		w.done(s, 0, 1, o)
 		assert.True(t, bad.Ejected(w.now), "failures go on being consecutive")
-		w.now += 30 * second
+		w.now += 60 * second
 		w.done(s, 0, 1, Success)
 		w.done(s, 0, 4, o)
 		assert.False(t, bad.Ejected(w.now), "a success begins anew")
@@ -117,7 +118,9 @@ func TestEjectionShareHoldsUnderConcurrentFailures(t *testing.T) {
 	p := Passive{ConsecutiveFailures: 2, Eject: time.Hour, MaxEjected: 50}
 	s := w.service(ServiceConfig{Passive: p}, 1, 1, 1, 1, 1, 1, 1)
 	var loops sync.WaitGroup
+	var told atomic.Int64
 	for id := range w.locals {
+		w.locals[id].ejected = func(*Endpoint) { told.Add(1) }
 		loops.Go(func() {
 			for i := range 2000 {
 				w.locals[id].Done(s, s.Members[(i+id)%7].Endpoint, Reset, w.now)
@@ -133,6 +136,7 @@ func TestEjectionShareHoldsUnderConcurrentFailures(t *testing.T) {
 	}
 	assert.Equal(t, 3, out)
 	assert.EqualValues(t, 3, s.State.Ejections())
+	assert.GreaterOrEqual(t, told.Load(), int64(3))
 }
 
 // gateLog is a gate that refuses one endpoint and keeps what it is told.
@@ -159,4 +163,62 @@ func TestGatesAreAskedAndTold(t *testing.T) {
 	w.locals[0].DoneAfter(s, s.Members[0].Endpoint, Success, 17, w.now)
 	assert.Equal(t, []Outcome{TimedOut, Success}, g.reports)
 	assert.EqualValues(t, 17, g.elapsed)
+}
+
+// ejections lets member 0 fail once at a time and returns how long it is out each time.
+func (w *world) ejections(s *Service, times int, quiet time.Duration) []time.Duration {
+	var out []time.Duration
+	e := s.Members[0].Endpoint
+	for range times {
+		w.done(s, 0, 1, Reset)
+		out = append(out, time.Duration(e.EjectedUntil()-w.now))
+		w.now = e.EjectedUntil() + int64(quiet)
+	}
+	return out
+}
+
+func TestEjectionsInARowGrow(t *testing.T) {
+	const s = time.Second
+	for name, tt := range map[string]struct {
+		quiet time.Duration
+		want  []time.Duration
+	}{
+		"at once":            {0, []time.Duration{s, 2 * s, 3 * s, 4 * s, 5 * s, 6 * s, 7 * s, 8 * s, 9 * s, 10 * s, 10 * s, 10 * s}},
+		"soon":               {s - 1, []time.Duration{s, 2 * s, 3 * s}},
+		"after one interval": {s, []time.Duration{s, s, s}},
+		"long after":         {time.Hour, []time.Duration{s, s}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, 1)
+			svc := w.service(ServiceConfig{Passive: Passive{ConsecutiveFailures: 1, Eject: s, MaxEjected: 50}}, 1, 1)
+			assert.Equal(t, tt.want, w.ejections(svc, len(tt.want), tt.quiet))
+			assert.EqualValues(t, len(tt.want), svc.Members[0].Endpoint.Ejections())
+			assert.EqualValues(t, len(tt.want), svc.State.Ejections())
+		})
+	}
+}
+
+func TestQuietTimeShortensTheNextEjection(t *testing.T) {
+	w := newWorld(t, 1)
+	s := w.service(ServiceConfig{Passive: Passive{ConsecutiveFailures: 1, Eject: time.Second, MaxEjected: 50}}, 1, 1)
+	w.ejections(s, 5, 0)
+	w.now += 3 * second // of five in a row two are left
+	assert.Equal(t, []time.Duration{3 * time.Second}, w.ejections(s, 1, 0))
+}
+
+func TestAnEjectionOfNoTimeIsNone(t *testing.T) {
+	w := newWorld(t, 1)
+	s := w.service(ServiceConfig{Passive: Passive{ConsecutiveFailures: 1, MaxEjected: 50}}, 1, 1)
+	w.done(s, 0, 3, Reset)
+	assert.False(t, s.Members[0].Endpoint.Ejected(w.now))
+	assert.Empty(t, w.ejected)
+}
+
+func TestTheLoopIsToldOfItsEjections(t *testing.T) {
+	w := newWorld(t, 1)
+	s := w.service(ServiceConfig{Passive: five}, 1, 1)
+	w.done(s, 0, 4, Reset)
+	assert.Empty(t, w.ejected)
+	w.done(s, 0, 3, Reset)
+	assert.Equal(t, []*Endpoint{s.Members[0].Endpoint}, w.ejected, "once")
 }

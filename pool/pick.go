@@ -3,18 +3,18 @@ package pool
 import "math/bits"
 
 // Pick chooses an endpoint of s for a try. Members without weight and those that a gate keeps out are never chosen, and
-// one that was tried only if no other is left. ErrNoEndpoint: there is none. now is monotonic nanoseconds. No allocation,
-// except by the first choices of a RoundRobin service on a loop.
+// one that was tried only if no other is left; in a panic health does not count. ErrNoEndpoint: there is none. now is
+// monotonic nanoseconds. No allocation, except by the first choices of a service on a loop.
 func (l *Local) Pick(s *Service, tried *Tried, now int64) (*Endpoint, error) {
-	c := choice{local: l, service: s, tried: tried, now: now}
+	c := choice{local: l, service: s, tried: tried, now: now, panic: s.Panic > 0 && l.panicking(s, now)}
 	if tried.Len() > 0 {
-		if i := c.balance(); i >= 0 {
-			return s.usable[i].endpoint, nil
+		if i := c.someone(); i >= 0 {
+			return c.chosen(i), nil
 		}
 		c.tried = nil
 	}
-	if i := c.balance(); i >= 0 {
-		return s.usable[i].endpoint, nil
+	if i := c.someone(); i >= 0 {
+		return c.chosen(i), nil
 	}
 	l.stats.NoEndpoint++
 	return nil, ErrNoEndpoint
@@ -26,6 +26,9 @@ type choice struct {
 	service *Service
 	tried   *Tried
 	now     int64
+	panic   bool   // health and ejections are ignored
+	cold    bool   // only endpoints that warm up are left
+	dice    uint64 // decides who in slow start takes part; 0: not thrown yet
 }
 
 func (c *choice) balance() int {
@@ -51,8 +54,11 @@ func (c *choice) balance() int {
 // allowed says whether member i may be chosen.
 func (c *choice) allowed(i int) bool {
 	e := c.service.usable[i].endpoint
+	if (e.out() || c.service.warms) && c.barred(e) != "" {
+		return false
+	}
 	for _, g := range c.service.gates {
-		if !g.Allow(e, c.now) {
+		if !g.Allow(e, c.now) && !c.overrules(g) {
 			return false
 		}
 	}

@@ -22,13 +22,14 @@ type Registry struct {
 	services      map[string]*State
 	endpointSlots slots
 	serviceSlots  slots
+	clock         func() int64 // monotonic nanoseconds
 }
 
 type endpointKey struct{ service, address, identity string }
 
 // NewRegistry returns an empty registry.
 func NewRegistry() *Registry {
-	return &Registry{endpoints: map[endpointKey]*Endpoint{}, services: map[string]*State{}}
+	return &Registry{endpoints: map[endpointKey]*Endpoint{}, services: map[string]*State{}, clock: reactor.Monotonic}
 }
 
 // Endpoint returns the endpoint of a service at an address (IP and port, or unix:/path; no names) under an identity.
@@ -66,7 +67,8 @@ func (r *Registry) Service(name string) *State {
 }
 
 // Publish tells which endpoints the published generation contains: these are revived, all others are retired. Each must
-// have been returned by Endpoint since the last Publish or have been part of it.
+// have been returned by Endpoint since the last Publish or have been part of it. Those that join endpoints which stay warm
+// up from now; where all are new nobody could serve meanwhile, so none does.
 func (r *Registry) Publish(inUse []*Endpoint) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -74,8 +76,17 @@ func (r *Registry) Publish(inUse []*Endpoint) {
 	for _, e := range inUse {
 		used[e] = true
 	}
+	stays := make(map[string]bool, len(r.services))
+	for e := range used {
+		if e.published {
+			stays[e.service] = true
+		}
+	}
 	for _, e := range r.endpoints {
-		e.asked = false
+		if used[e] && !e.published {
+			e.join(stays[e.service], r.clock())
+		}
+		e.asked, e.published = false, used[e]
 		e.retired.Store(!used[e])
 	}
 	for _, st := range r.services {

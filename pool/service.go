@@ -62,6 +62,13 @@ type ServiceConfig struct {
 	Balance Balance
 	Limits  Limits
 	Passive Passive
+	// Panic is the percentage of usable endpoints, from 0 to 100, under which health and ejections are ignored; 0: off.
+	Panic float64
+	// WarmUp is the time before an endpoint that joins others, or comes back, gets traffic, and SlowStart the time in which
+	// its share grows afterwards; 0: none.
+	WarmUp, SlowStart time.Duration
+	// Check is how the endpoints are checked; nil: not.
+	Check *Check
 	// Gates are asked after passive ejection, in this order.
 	Gates []Gate
 }
@@ -74,11 +81,16 @@ type Service struct {
 	Balance Balance
 	Limits  Limits
 	Passive Passive
+	// As in ServiceConfig.
+	Panic             float64
+	WarmUp, SlowStart time.Duration
+	Check             *Check
 
 	usable []weighted // members with a weight
 	total  uint64     // sum of their weights
 	equal  bool       // their weights are all the same
 	gates  []Gate
+	warms  bool // warm-up or slow start is configured
 }
 
 // weighted is a member with a weight; below is the sum of the weights before it.
@@ -97,6 +109,8 @@ func NewService(cfg ServiceConfig) (*Service, error) {
 	s := &Service{
 		Name: cfg.Name, State: cfg.State, Members: append([]Member(nil), cfg.Members...),
 		Balance: cfg.Balance, Limits: cfg.Limits, Passive: cfg.Passive, equal: true,
+		Panic: cfg.Panic, WarmUp: cfg.WarmUp, SlowStart: cfg.SlowStart, Check: cfg.Check,
+		warms: cfg.WarmUp > 0 || cfg.SlowStart > 0,
 	}
 	for _, m := range s.Members {
 		if m.Weight == 0 {
@@ -131,7 +145,7 @@ func (cfg *ServiceConfig) check() error {
 	if int(cfg.Balance) >= balances {
 		errs = append(errs, fmt.Errorf("balance %d is unknown", cfg.Balance))
 	}
-	errs = append(errs, cfg.Limits.check(), cfg.Passive.check(), cfg.checkMembers())
+	errs = append(errs, cfg.Limits.check(), cfg.Passive.check(), cfg.checkHealth(), cfg.checkMembers())
 	return errors.Join(errs...)
 }
 

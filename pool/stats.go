@@ -14,6 +14,7 @@ type Stats struct {
 	Posted     uint64          // messages to other loops
 	Woken      uint64          // messages from other loops
 	NoEndpoint uint64          // choices that found nothing usable
+	Panicked   uint64          // choices that ignored health
 
 	// As of the call of Local.Stats.
 	Idle    int // connections unused
