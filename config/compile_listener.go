@@ -63,6 +63,8 @@ func listener(l *Listener, old *snapshot.Listener) (*snapshot.Listener, error) {
 		HeaderCount:       l.Limits.HeaderCount,
 		MaxBody:           int64(l.Limits.Body),
 		KeepaliveRequests: l.Limits.KeepaliveRequests,
+		MaxConnections:    l.Limits.Connections,
+		ProxyProtocol:     l.ProxyProtocol,
 		Head:              l.Timeouts.Head,
 		ReadIdle:          l.Timeouts.ReadIdle,
 		WriteIdle:         l.Timeouts.WriteIdle,
@@ -72,6 +74,10 @@ func listener(l *Listener, old *snapshot.Listener) (*snapshot.Listener, error) {
 		From:              l,
 	}
 	for _, text := range l.TrustedProxies {
+		if text == trustUnix {
+			out.TrustUnix = true
+			continue
+		}
 		network, err := parseNetwork(text)
 		if err != nil {
 			return nil, err

@@ -71,7 +71,8 @@ func (b *build) service(s *Service) (*snapshot.Service, error) {
 			Attempts: s.Retries.Attempts, PerTry: s.Retries.PerTry, Hedge: s.Retries.Hedge,
 			Budget: float64(s.Retries.Budget),
 		},
-		From: s,
+		ProxyProtocol: proxyVersions[s.ProxyProtocol],
+		From:          s,
 	}
 	setOn(s.Retries.On, &out.Retries)
 	if s.Source != "" {
@@ -92,6 +93,10 @@ func (b *build) members(s *Service) ([]pool.Member, error) {
 		members = append(members, pool.Member{Endpoint: endpoint, Weight: e.Weight})
 	}
 	return members, nil
+}
+
+var proxyVersions = map[string]snapshot.ProxyVersion{
+	"none": snapshot.ProxyNone, "v1": snapshot.ProxyV1, "v2": snapshot.ProxyV2,
 }
 
 // setOn translates what is repeated; validation has checked the words.

@@ -16,7 +16,8 @@ type Engine struct {
 	// Accept says which loop gets a connection: handoff (a loop with few), hash
 	// (the kernel decides), cpu (the loop of the CPU that received it).
 	Accept string `yaml:"accept" default:"handoff" enum:"handoff|hash|cpu"`
-	// BusyPoll is how long a loop looks for events before it sleeps; 0 is off.
+	// BusyPoll is how long a loop looks for events before it sleeps, which takes
+	// its CPU whole; 0 is off. With the poller epoll only.
 	BusyPoll time.Duration `yaml:"busy_poll" default:"0s" max:"1s"`
 	// MaxConnections bounds the clients of the process; over it connections are
 	// accepted, closed and counted. 0 is no limit.

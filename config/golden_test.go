@@ -69,10 +69,16 @@ func outline(t *testing.T, doc *Document) string {
 	for _, l := range doc.Listeners {
 		c := s.Listeners[l.Name]
 		fmt.Fprintf(&b, "listener %s: paths %+v, head %v, line %d, filters %d\n", l.Name, c.Paths, c.Head, c.RequestLine, c.Chain.Len())
+		if c.ProxyProtocol || c.TrustUnix || c.MaxConnections > 0 {
+			fmt.Fprintf(&b, "  trusts %v, unix %v; PROXY header %v; connections %d\n", c.TrustedProxies, c.TrustUnix, c.ProxyProtocol, c.MaxConnections)
+		}
 	}
 	for _, svc := range doc.Services {
 		c := s.Services[svc.Name]
 		fmt.Fprintf(&b, "service %s: %v, limits %+v, passive %+v\n", svc.Name, c.Pool.Balance, c.Pool.Limits, c.Pool.Passive)
+		if c.ProxyProtocol != 0 {
+			fmt.Fprintf(&b, "  PROXY header v%d\n", c.ProxyProtocol)
+		}
 		for _, m := range c.Pool.Members {
 			fmt.Fprintf(&b, "  endpoint %s, weight %d\n", m.Endpoint.Address(), m.Weight)
 		}

@@ -9,15 +9,14 @@ var later = map[reflect.Type]map[string]string{
 	reflect.TypeFor[Document](): {"consumers": "[]", "identity": "{user: []}"},
 	reflect.TypeFor[Engine]():   {"spill_dir": `""`},
 	reflect.TypeFor[Listener](): {
-		"tls": "null", "proxy_protocol": "false", "service": `""`, "sni": "{}", "layout": "null",
+		"tls": "null", "service": `""`, "sni": "{}", "layout": "null",
 	},
-	reflect.TypeFor[ListenerLimits]():   {"connections": "0"},
 	reflect.TypeFor[ListenerTimeouts](): {"min_body_rate": "0"},
 	reflect.TypeFor[Origin](): {
 		"etcd": "null", "nacos": "null", "consul": "null", "redis": "null", "sql": "null", "control": "null",
 	},
 	reflect.TypeFor[Service](): {
-		"tls": "null", "discovery": "null", "proxy_protocol": "none", "slow_start": "0s", "warm_up": "0s",
+		"tls": "null", "discovery": "null", "slow_start": "0s", "warm_up": "0s",
 	},
 	reflect.TypeFor[Endpoint](): {"priority": "0"},
 	reflect.TypeFor[Pool]():     {"min_idle": "0"},

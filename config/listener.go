@@ -6,14 +6,18 @@ import "time"
 type Listener struct {
 	// Name identifies the listener in logs and metrics.
 	Name string `yaml:"name"`
-	// Address is host and port, such as 0.0.0.0:8080 or [::]:8080, or
+	// Address is host and port, such as 0.0.0.0:8080 or [::]:8080 (IPv4 too), or
 	// unix:/run/corelane.sock.
 	Address string `yaml:"address"`
 	// Protocol is what clients speak.
 	Protocol string `yaml:"protocol" default:"http" enum:"http" later:"frame|dubbo|tcp"`
 	// TrustedProxies are the networks (CIDR) of peers whose X-Forwarded-* and
-	// identity fields are believed.
+	// identity fields are believed; unix stands for peers on a unix socket.
 	TrustedProxies []string `yaml:"trusted_proxies"`
+	// ProxyProtocol makes every connection begin with a PROXY header (version 1
+	// or 2), whose source is the peer from then on; without one it is closed.
+	// Whoever can connect can claim any address: let balancers only connect.
+	ProxyProtocol bool `yaml:"proxy_protocol" default:"false"`
 	// Paths says what becomes of paths that servers read in different ways.
 	Paths Paths `yaml:"paths"`
 	// Limits bound what one client may send.
@@ -46,6 +50,9 @@ type ListenerLimits struct {
 	// KeepaliveRequests bounds the requests of one connection, which is closed
 	// after the last.
 	KeepaliveRequests int `yaml:"keepalive_requests" default:"0" min:"0"`
+	// Connections bounds the listener's clients, in the whole process; over it
+	// connections are accepted, closed and counted.
+	Connections int `yaml:"connections" default:"0" min:"0"`
 }
 
 // ListenerTimeouts are the clocks of the client's side; 0 is off.

@@ -16,6 +16,10 @@ type Service struct {
 	Balance string `yaml:"balance" default:"weighted_random" enum:"weighted_random|round_robin|least_requests" later:"ewma|hash|sticky"`
 	// Pool bounds the connections to endpoints.
 	Pool Pool `yaml:"pool"`
+	// ProxyProtocol is the PROXY header that connections to endpoints begin with,
+	// to tell them the client's address: none, v1 or v2. Each request then has a
+	// connection of its own.
+	ProxyProtocol string `yaml:"proxy_protocol" default:"none" enum:"none|v1|v2"`
 	// Source is the local IP address of connections to endpoints; empty: the
 	// system chooses.
 	Source string `yaml:"source"`

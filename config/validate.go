@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/corelane/corelane/config/tree"
+	"github.com/corelane/corelane/engine/reactor"
 )
 
 // maxName bounds names and ids in bytes: they stand in every line of the log.
@@ -38,6 +39,9 @@ func (d *draft) validateEngine() {
 	}
 	if cpus := e.Pin.CPUs(); len(cpus) > 0 && e.Loops > 0 && len(cpus) != int(e.Loops) {
 		d.complain(at, "pin", fmt.Sprintf("%d CPUs are listed for %d loops: one each is needed", len(cpus), e.Loops))
+	}
+	if e.BusyPoll > 0 && e.Poller != reactor.PollerEpoll {
+		d.complain(at, "busy_poll", "the poller "+e.Poller+" cannot: only epoll polls without sleeping")
 	}
 	if len(e.Pin.CPUs()) > maxLoops {
 		d.complain(at, "pin", "more than "+strconv.Itoa(maxLoops)+" CPUs are listed")
@@ -90,10 +94,7 @@ func (d *draft) validateLog() {
 // addressProblem checks an IP address with a port, or unix:/path.
 func addressProblem(address string, leastPort uint16) string {
 	if path, ok := strings.CutPrefix(address, "unix:"); ok {
-		if !strings.HasPrefix(path, "/") || len(path) > maxUnixPath {
-			return fmt.Sprintf("%q: the path of a unix socket begins with / and has at most %d bytes", address, maxUnixPath)
-		}
-		return ""
+		return unixPathProblem(path)
 	}
 	if address == "" {
 		return "an address is needed, such as 10.1.2.3:8080"
@@ -119,8 +120,19 @@ func (d *draft) validateAddress(at place, path, address string, leastPort uint16
 	return problem == ""
 }
 
-// maxUnixPath is what fits into a socket address on every system served.
-const maxUnixPath = 103
+// unixPathProblem checks the path of a unix socket. What is there is looked at
+// when the socket is made.
+func unixPathProblem(path string) string {
+	switch {
+	case !strings.HasPrefix(path, "/"):
+		return fmt.Sprintf("%q: the path of a unix socket begins with /", "unix:"+path)
+	case len(path) > reactor.MaxUnixPath:
+		return fmt.Sprintf("the path of a unix socket has %d bytes, %d fit: %s", len(path), reactor.MaxUnixPath, path)
+	case hasControl(path):
+		return fmt.Sprintf("%q: the path of a unix socket has control characters", "unix:"+path)
+	}
+	return ""
+}
 
 func nameProblem(name string) string {
 	switch {

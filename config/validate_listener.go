@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/netip"
 	"strconv"
+	"strings"
 )
 
 func (d *draft) validateListeners() {
@@ -25,20 +26,40 @@ func (d *draft) validateListeners() {
 		}
 		addresses[l.Address] = at
 	}
+	d.validateDualStack(addresses)
+}
+
+// validateDualStack finds ports that are listened on for IPv6 and IPv4 as a
+// whole: the first takes both.
+func (d *draft) validateDualStack(addresses map[string]place) {
+	for i, l := range d.doc.Listeners {
+		port, ok := strings.CutPrefix(l.Address, "0.0.0.0:")
+		if other, twice := addresses["[::]:"+port]; ok && twice && port != "0" {
+			d.complain(d.listeners[i], "address", "[::]:"+port+" takes IPv4 too: this address is taken by the listener in "+d.where(other))
+		}
+	}
 }
 
 func (d *draft) validateListener(at place, l *Listener) {
 	d.validateAddress(at, "address", l.Address, 0)
 	for i, text := range l.TrustedProxies {
-		if _, err := parseNetwork(text); err != nil {
+		if _, err := parseNetwork(text); err != nil && text != trustUnix {
 			d.complain(at, "trusted_proxies["+strconv.Itoa(i)+"]", err.Error())
 		}
 	}
 }
 
-// parseNetwork reads a CIDR, or an address for itself alone.
+// trustUnix stands for peers on a unix socket among trusted proxies.
+const trustUnix = "unix"
+
+// mappedBits is the part of an IPv4 address in IPv6 that says so.
+const mappedBits = 96
+
+// parseNetwork reads a CIDR, or an address for itself alone. IPv4 in IPv6 is
+// IPv4, as peers are.
 func parseNetwork(text string) (netip.Prefix, error) {
 	if ip, err := netip.ParseAddr(text); err == nil && ip.Zone() == "" {
+		ip = ip.Unmap()
 		return netip.PrefixFrom(ip, ip.BitLen()), nil
 	}
 	p, err := netip.ParsePrefix(text)
@@ -47,6 +68,9 @@ func parseNetwork(text string) (netip.Prefix, error) {
 	}
 	if p != p.Masked() {
 		return netip.Prefix{}, fmt.Errorf("%q has bits outside its mask: write %s", text, p.Masked())
+	}
+	if p.Addr().Is4In6() && p.Bits() >= mappedBits {
+		p = netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-mappedBits)
 	}
 	return p, nil
 }

@@ -32,10 +32,13 @@ type statusAnswer struct {
 	Config          configAnswer     `json:"config"`
 }
 
-// listenerAnswer is where clients connect.
+// listenerAnswer is where clients connect; a limit of 0 is none.
 type listenerAnswer struct {
 	Name    string `json:"name"`
 	Address string `json:"address"`
+	Clients int    `json:"clients"`
+	Limit   int    `json:"limit"`
+	Refused uint64 `json:"refused"`
 }
 
 // connectionAnswer counts clients; a limit of 0 is none.
@@ -88,10 +91,10 @@ func (n *Node) getStatus(w http.ResponseWriter, _ *http.Request) {
 }
 
 func (n *Node) listeners() []listenerAnswer {
-	addresses := n.server.Addresses()
-	out := make([]listenerAnswer, len(addresses))
-	for i, address := range addresses {
-		out[i] = listenerAnswer{Name: n.server.Options().Listeners[i].Name, Address: address}
+	all := n.server.Listeners()
+	out := make([]listenerAnswer, len(all))
+	for i, l := range all {
+		out[i] = listenerAnswer{Name: l.Name, Address: l.Address, Clients: l.Connections, Limit: l.Limit, Refused: l.Refused}
 	}
 	return out
 }

@@ -20,7 +20,7 @@ func TestStatusAPI(t *testing.T) {
 	assert.Equal(t, uint64(1), s.Generation)
 	assert.Equal(t, uint64(1), s.LoopsGeneration)
 	assert.Equal(t, 2, s.Loops)
-	assert.Equal(t, []listenerAnswer{{"web", r.node.Addresses()[0]}}, s.Listeners)
+	assert.Equal(t, []listenerAnswer{{Name: "web", Address: r.node.Addresses()[0]}}, s.Listeners)
 	assert.Equal(t, 100000, s.Connections.Limit)
 	assert.Positive(t, s.Memory.BuffersLimit)
 	assert.Equal(t, r.path(), s.Config.Source)

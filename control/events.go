@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net/netip"
 	"slices"
 	"strings"
 	"time"
@@ -100,7 +101,7 @@ func (l *eventLog) release(now time.Time) {
 	})
 	for _, key := range over {
 		if held := l.paces[key].held; held > 0 {
-			l.log.Warn("more of the same was not logged", "event", eventName(key.kind), "filter", key.name, "suppressed", held)
+			l.log.Warn("more of the same was not logged", "event", eventName(key.kind), "name", key.name, "suppressed", held)
 			l.paces[key] = &pace{at: now}
 			continue
 		}
@@ -118,6 +119,9 @@ func (l *eventLog) write(e *engine.Event) {
 	case engine.EventFilterOverrun:
 		l.log.Warn("a filter ran longer than engine.filter_budget", "loop", e.Loop, "filter", e.Name, "route", e.Route,
 			"took_ms", milliseconds(e.Nanos))
+	case engine.EventProxyRefused:
+		l.log.Warn("a connection did not begin with a PROXY header and was closed", "loop", e.Loop, "listener", e.Name,
+			"peer", peerName(e.Peer), "problem", fmt.Sprint(e.Value))
 	}
 }
 
@@ -130,8 +134,18 @@ func eventName(k engine.EventKind) string {
 		return "filter_panic"
 	case engine.EventFilterOverrun:
 		return "filter_overrun"
+	case engine.EventProxyRefused:
+		return "proxy_refused"
 	}
 	return "unknown"
+}
+
+// peerName is who connected, in a log.
+func peerName(a netip.AddrPort) string {
+	if !a.IsValid() {
+		return "unix"
+	}
+	return a.String()
 }
 
 // milliseconds turns nanoseconds into milliseconds with three decimals.

@@ -3,6 +3,7 @@ package control
 import (
 	"context"
 	"log/slog"
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
@@ -32,9 +33,17 @@ func TestEventLog(t *testing.T) {
 	l.drain(at.Add(time.Second / 2))
 	assert.NotContains(t, lines.String(), "suppressed")
 	l.drain(at.Add(time.Second))
-	assert.Contains(t, lines.String(), "event=filter_overrun filter=slow suppressed=2")
+	assert.Contains(t, lines.String(), "event=filter_overrun name=slow suppressed=2")
 	l.drain(at.Add(3 * time.Second))
 	assert.Empty(t, l.paces, "quiet keys are forgotten")
+
+	pending = []engine.Event{
+		{Kind: engine.EventProxyRefused, Name: "web", Peer: netip.MustParseAddrPort("192.0.2.7:40000"), Value: "no header"},
+		{Kind: engine.EventProxyRefused, Name: "local", Value: "no header"},
+	}
+	l.drain(at.Add(3 * time.Second))
+	assert.Contains(t, lines.String(), `listener=web peer=192.0.2.7:40000 problem="no header"`)
+	assert.Contains(t, lines.String(), `listener=local peer=unix problem="no header"`)
 
 	pending, lost = []engine.Event{{Kind: engine.EventPanic, Value: 7, Stack: []byte("where")}}, 5
 	l.drain(at.Add(4 * time.Second))
@@ -47,6 +56,7 @@ func TestEventNames(t *testing.T) {
 	assert.Equal(t, "panic", eventName(engine.EventPanic))
 	assert.Equal(t, "filter_panic", eventName(engine.EventFilterPanic))
 	assert.Equal(t, "filter_overrun", eventName(engine.EventFilterOverrun))
+	assert.Equal(t, "proxy_refused", eventName(engine.EventProxyRefused))
 	assert.Equal(t, "unknown", eventName(99))
 }
 

@@ -31,6 +31,8 @@ var (
 	exchangesLive     = describe("exchanges", "Exchanges under way.")
 	oldestExchange    = describe("oldest_exchange_seconds", "Age of the oldest exchange under way.")
 	clientConnections = describe("connections", "Client connections.")
+	listenerClients   = describe("listener_connections", "Client connections of the listener.", "listener")
+	listenerRefused   = describe("listener_connections_refused_total", "Client connections closed at once, over limits.connections of the listener.", "listener")
 )
 
 // Of upstreams.
@@ -104,6 +106,7 @@ func makeSumCounters() []sumCounter {
 		plain("upgrades_total", "Tunnels opened, such as WebSockets.", func(s *stats) uint64 { return s.Upgrades }),
 		plain("connections_accepted_total", "Client connections accepted.", func(s *stats) uint64 { return s.Reactor.Accepts }),
 		plain("connections_refused_total", "Client connections closed at once, over engine.max_connections.", func(s *stats) uint64 { return s.Reactor.Refused }),
+		plain("proxy_protocol_refused_total", "Client connections closed because they did not begin with a PROXY header.", func(s *stats) uint64 { return s.ProxyRefused }),
 		plain("connection_handoffs_total", "Fresh connections given to a less loaded loop.", func(s *stats) uint64 { return s.Reactor.HandoffsOut }),
 		plain("accept_errors_total", "Failures to accept, for want of descriptors or memory.", func(s *stats) uint64 { return s.Reactor.AcceptErrors }),
 		plain("panics_total", "Callbacks that panicked; their connections were closed.", func(s *stats) uint64 { return s.Reactor.Panics }),

@@ -195,6 +195,10 @@ func (m *metrics) process(out sample) {
 	out.gauge(nodeInfo, 1, n.name, n.options.Version)
 	out.flag(nodeReady, n.readiness().Ready)
 	out.gauge(clientConnections, float64(n.server.Connections()))
+	for _, l := range n.server.Listeners() {
+		out.gauge(listenerClients, float64(l.Connections), l.Name)
+		out.counter(listenerRefused, l.Refused, l.Name)
+	}
 	out.gauge(bufferBytes, float64(used))
 	out.gauge(bufferLimitBytes, float64(limit))
 	out.gauge(configGeneration, float64(n.server.Passed()))

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"net/netip"
 	"sync/atomic"
 
 	"github.com/corelane/corelane/pool"
@@ -22,19 +23,23 @@ const (
 	EventFilterOverrun
 	// EventEjected: passive ejection put an endpoint out, for Nanos.
 	EventEjected
+	// EventProxyRefused: a connection did not begin with a PROXY header and was
+	// closed; at most one a second for each loop.
+	EventProxyRefused
 )
 
 // Event is something rare that the control side logs.
 type Event struct {
 	Kind  EventKind
 	Loop  int
-	Name  string // the filter, or the endpoint's address
+	Name  string // the filter, the endpoint's address, or the listener
 	Route string
 	Nanos int64
 	Value any
 	Stack []byte
 	// Endpoint is whom it is about; nil: nobody.
 	Endpoint *pool.Endpoint
+	Peer     netip.AddrPort // who connected; invalid for unix sockets
 
 	next *Event
 }

@@ -36,7 +36,9 @@ func (x *Exchange) forwardedFields() {
 	trusted := x.lis.Trusts(peer)
 	dropVouched(h, trusted)
 	if !trusted {
-		h.AddKnown(codec.XForwardedFor, x.peerText)
+		if len(x.peerText) > 0 { // a peer on a unix socket has no address to tell
+			h.AddKnown(codec.XForwardedFor, x.peerText)
+		}
 		h.AddKnown(codec.XForwardedProto, schemeText(x.Scheme))
 		h.AddKnown(codec.XForwardedHost, h.Authority())
 		return
@@ -48,8 +50,10 @@ func (x *Exchange) forwardedFields() {
 		}
 	}
 	x.Client = x.clientOf(chain)
-	x.w.scratch = append(chain, x.peerText...)
-	h.SetKnown(codec.XForwardedFor, x.w.scratch)
+	x.w.scratch = bytes.TrimSuffix(append(chain, x.peerText...), []byte(", "))
+	if len(x.w.scratch) > 0 {
+		h.SetKnown(codec.XForwardedFor, x.w.scratch)
+	}
 	switch proto := h.Get(codec.XForwardedProto); {
 	case proto == nil:
 		h.AddKnown(codec.XForwardedProto, schemeText(x.Scheme))

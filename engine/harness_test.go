@@ -41,6 +41,7 @@ type setup struct {
 	retries   snapshot.Retries
 	connect   time.Duration
 	maxHead   int
+	proxy     snapshot.ProxyVersion
 	spec      route.Spec
 	route     func(*snapshot.Route)
 	filters   []any
@@ -129,7 +130,7 @@ func (g *gateway) service() *snapshot.Service {
 	require.NoError(g.t, err)
 	return &snapshot.Service{
 		Name: "origin", Pool: ps, MaxHead: s.maxHead, ConnectTimeout: s.connect, Timeouts: s.timeouts, Retries: s.retries,
-		Source: netip.Addr{},
+		Source: netip.Addr{}, ProxyProtocol: s.proxy,
 	}
 }
 

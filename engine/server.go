@@ -139,6 +139,7 @@ func (s *Server) Listen() error {
 		}
 		s.listeners = append(s.listeners, ln)
 	}
+	s.setLimits()
 	return nil
 }
 
@@ -184,6 +185,7 @@ func (s *Server) Publish(snap *snapshot.Snapshot) {
 	defer s.mu.Unlock()
 	s.registry.Publish(snap.Endpoints())
 	s.current.Store(snap)
+	s.setLimits()
 	for _, w := range s.workers {
 		w.loop.Post(&reactor.Task{Run: func(*reactor.Loop) { w.takeUp(snap.Generation) }})
 	}

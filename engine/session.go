@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"net/netip"
+
 	"github.com/corelane/corelane/codec"
 	"github.com/corelane/corelane/codec/http1"
 	"github.com/corelane/corelane/engine/reactor"
@@ -23,6 +25,8 @@ const (
 	tunnelling
 	// closed: nothing is read or written any more.
 	closed
+	// readingProxy: within the PROXY header in front of the first request.
+	readingProxy
 )
 
 // Bounds of a session.
@@ -57,9 +61,12 @@ type Session struct {
 	w        *worker
 	conn     *reactor.Conn
 	listener string
-	peerText []byte
 
 	// Owned by the loop.
+	peer      netip.AddrPort // the client, as a PROXY header told, or who connected
+	local     netip.AddrPort // where it connected to, once somebody asked
+	peerText  []byte
+	preface   []byte // a PROXY header that is not whole
 	state     sessionState
 	x         *Exchange
 	snap      *snapshot.Snapshot
@@ -88,10 +95,11 @@ var (
 
 // newSession takes a fresh connection. Its head clock runs from accept.
 func newSession(w *worker, c *reactor.Conn, listener string) *Session {
-	s := &Session{w: w, conn: c, listener: listener, keep: true}
-	s.peerText = c.Remote().Addr().AppendTo(nil)
+	s := &Session{w: w, conn: c, listener: listener, keep: true, peer: c.Remote()}
+	s.peerText = s.peer.Addr().AppendTo(nil)
 	s.clock.Init(s, clockHead)
 	s.refresh()
+	s.expectProxy()
 	c.SetReadSize(headReadSize)
 	w.addSession(s)
 	s.arm(clockHead, c.Accepted()+s.lis.Head.Nanoseconds(), s.lis.Head > 0)
@@ -138,6 +146,8 @@ func (s *Session) OnData(_ *reactor.Conn, b []byte) int {
 		case tunnelling:
 			used = len(b) - n
 			s.x.onTunnelUp(b[n:])
+		case readingProxy:
+			used = s.readProxy(b[n:])
 		case closed:
 			return len(b)
 		}
@@ -226,7 +236,7 @@ func (s *Session) start(x *Exchange) {
 	s.releaseHead()
 	s.requests++
 	s.chunked, s.bodyless = false, false
-	x.Peer, x.Scheme, x.peerText = s.conn.Remote(), "http", s.peerText
+	x.Peer, x.Scheme, x.peerText = s.peer, "http", s.peerText
 }
 
 // refuse answers a head that cannot be served and closes.
@@ -312,6 +322,8 @@ func (s *Session) OnEOF(*reactor.Conn) {
 		s.close()
 	case tunnelling:
 		s.x.onTunnelClientEOF()
+	case readingProxy:
+		s.endPreface()
 	case closed:
 	}
 }
@@ -364,6 +376,10 @@ func (s *Session) OnTimer(kind uint8, _ int64) {
 
 // onHeadClock closes silently if no byte of a request came, else says 408.
 func (s *Session) onHeadClock() {
+	if s.state == readingProxy {
+		s.refuseProxy(errProxyLate)
+		return
+	}
 	if !s.head.Started() {
 		s.close()
 		return

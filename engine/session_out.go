@@ -205,7 +205,8 @@ func (s *Session) dropIdle() {
 
 // drain ends an idle connection; a busy one ends with its answer.
 func (s *Session) drain() {
-	if s.state == readingHead && !s.head.Started() && s.conn.Kept() == 0 {
+	waiting := s.state == readingHead && !s.head.Started() || s.state == readingProxy && len(s.preface) == 0
+	if waiting && s.conn.Kept() == 0 {
 		s.linger()
 		s.dropIdle()
 	}

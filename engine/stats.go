@@ -56,6 +56,9 @@ type Stats struct {
 	FilterOverruns, FilterPanics uint64
 	// LogDropped counts access records that found the ring full.
 	LogDropped uint64
+	// ProxyRefused counts connections closed because they did not begin with a
+	// PROXY header.
+	ProxyRefused uint64
 	// Reactor and Pool are copies of running totals and gauges, not deltas.
 	Reactor reactor.Stats
 	Pool    pool.Stats
@@ -147,6 +150,7 @@ func (s *Stats) Merge(o *Stats) {
 	s.FilterOverruns += o.FilterOverruns
 	s.FilterPanics += o.FilterPanics
 	s.LogDropped += o.LogDropped
+	s.ProxyRefused += o.ProxyRefused
 	s.Reactor, s.Pool = o.Reactor, o.Pool
 	s.LiveExchanges, s.LiveSessions = o.LiveExchanges, o.LiveSessions
 	s.OldestExchange, s.CPUNanos = o.OldestExchange, o.CPUNanos

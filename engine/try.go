@@ -78,8 +78,8 @@ func (t *try) borrow(now int64) {
 	switch grant {
 	case pool.Idle:
 		u := conn.(*upstreamConn)
-		if u.source != svc.Source {
-			u.drop() // opened under an earlier configuration
+		if !u.fits(svc) {
+			u.drop()
 			t.borrow(now)
 			return
 		}
@@ -99,7 +99,13 @@ func (t *try) OnGrant(_ *pool.Waiter, c pool.Conn, err error) {
 	case err != nil:
 		t.failed(faultPoolExhausted)
 	case c != nil:
-		t.use(c.(*upstreamConn))
+		u := c.(*upstreamConn)
+		if !u.fits(t.x.svc) {
+			u.drop()
+			t.borrow(t.x.now())
+			return
+		}
+		t.use(u)
 	default:
 		t.dial()
 	}

@@ -43,6 +43,7 @@ type upstreamConn struct {
 	w      *worker
 	ep     *pool.Endpoint
 	source netip.Addr
+	proxy  snapshot.ProxyVersion
 
 	// Owned by the loop.
 	svc     *snapshot.Service // of the current exchange's generation
@@ -68,7 +69,7 @@ var (
 )
 
 func newUpstreamConn(w *worker, svc *snapshot.Service, ep *pool.Endpoint) *upstreamConn {
-	return &upstreamConn{w: w, svc: svc, ep: ep, source: svc.Source}
+	return &upstreamConn{w: w, svc: svc, ep: ep, source: svc.Source, proxy: svc.ProxyProtocol}
 }
 
 // Pooled implements pool.Conn.
@@ -94,7 +95,10 @@ func (u *upstreamConn) dial(t *try) error {
 }
 
 // OnConnect implements reactor.ConnectHandler.
-func (u *upstreamConn) OnConnect(*reactor.Conn) { u.t.use(u) }
+func (u *upstreamConn) OnConnect(*reactor.Conn) {
+	u.sendProxy(u.t.x)
+	u.t.use(u)
+}
 
 // begin takes the request of a try.
 func (u *upstreamConn) begin(t *try) {
@@ -303,7 +307,7 @@ func (u *upstreamConn) readBody(b []byte) int {
 func (u *upstreamConn) finish(leftover bool) {
 	x := u.t.x
 	reusable := u.keep && u.reqOut && !leftover && u.conn.Kept() == 0 && !u.conn.EOF() &&
-		u.conn.Queued() == 0
+		u.conn.Queued() == 0 && u.proxy == snapshot.ProxyNone
 	u.t = nil
 	if reusable {
 		u.state = idle

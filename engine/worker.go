@@ -46,6 +46,7 @@ type worker struct {
 	resolver   *snapshot.Resolver
 	scratch    []byte
 	record     []byte
+	proxyTold  int64 // when the last refused PROXY header was told of
 
 	// Atomic.
 	passed atomic.Uint64 // the last generation that the loop has taken up

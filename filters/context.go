@@ -51,7 +51,8 @@ type Context struct {
 	Response *codec.Head
 	// Client is the client's address: the peer's, or what a trusted proxy said.
 	Client netip.Addr
-	// Peer is the address at the other end of the connection.
+	// Peer is the address at the other end of the connection, or the one that a
+	// PROXY header gives in its place; invalid for a unix socket.
 	Peer netip.AddrPort
 	// Scheme is "http" or "https", as the client used it.
 	Scheme string

@@ -114,7 +114,12 @@ func (a *acceptor) OnTimer(uint8, int64) {
 // place finds the loop that serves a fresh connection.
 func (a *acceptor) place(fd int, remote netip.AddrPort) {
 	l := a.loop
+	if !a.listener.own.acquire() {
+		_ = unix.Close(fd)
+		return
+	}
 	if !a.service.limit.acquire() {
+		a.listener.own.release()
 		l.stats.Refused++
 		_ = unix.Close(fd)
 		return
@@ -195,7 +200,7 @@ func (h *arrival) adopt(l *Loop) {
 		l.stats.AcceptErrors++
 		_ = unix.Close(h.fd)
 		l.live.Add(-1)
-		c.limit.release()
+		c.leaveLimits()
 		return
 	}
 	c.handler = closedHandler{} // a panic of onAccept must find somebody to tell

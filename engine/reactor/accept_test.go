@@ -149,6 +149,52 @@ func TestLimitIsExact(t *testing.T) {
 	})
 }
 
+// A listener's own limit holds besides that of the process, and can change.
+func TestListenerLimit(t *testing.T) {
+	forPollers(t, func(t *testing.T, o Options) {
+		a, b := start(t, o), start(t, o)
+		process := NewLimit(3)
+		listeners := make([]*Listener, 2)
+		for i := range listeners {
+			ln, err := Listen(ListenOptions{Address: "127.0.0.1:0", Loops: 2})
+			require.NoError(t, err)
+			ln.Serve([]*Loop{a, b}, process, func(*Conn) Handler { return echo{} })
+			listeners[i] = ln
+		}
+		bounded, other := listeners[0], listeners[1]
+		bounded.Limit().SetMax(1)
+		first := served(t, bounded.Address())
+		dial(t, bounded.Address()).expectEOF()
+		served(t, other.Address())
+		require.Equal(t, []int{1, 1, 2}, []int{bounded.Limit().Count(), other.Limit().Count(), process.Count()})
+		require.Equal(t, []uint64{1, 0, 0}, []uint64{bounded.Limit().Refused(), other.Limit().Refused(), process.Refused()})
+
+		bounded.Limit().SetMax(0)
+		served(t, bounded.Address())
+		dial(t, bounded.Address()).expectEOF() // the process is full
+		require.Equal(t, 2, bounded.Limit().Count(), "the place was given back")
+		require.Equal(t, uint64(1), process.Refused())
+
+		bounded.Limit().SetMax(1) // those above it stay
+		first.send("still here")
+		first.expect("still here")
+		require.NoError(t, first.Close())
+		for bounded.Limit().Count() == 2 {
+			quiet(t, a)
+			quiet(t, b)
+		}
+	})
+}
+
+// served is a client that has been accepted.
+func served(t *testing.T, address string) *client {
+	t.Helper()
+	c := dial(t, address)
+	c.send("x")
+	c.expect("x")
+	return c
+}
+
 func TestAcceptWithoutHandlerCloses(t *testing.T) {
 	l := start(t, Options{CPU: -1})
 	_, address := serve(t, func(*Conn) Handler { return nil }, l)

@@ -16,16 +16,20 @@ type Addr struct {
 	path string
 }
 
-var errUnixPath = errors.New("the path of a unix socket is empty or too long")
+var errUnixPath = errors.New("the path of a unix socket is empty")
 
-// maxUnixPath is what fits in a socket address, less the terminating zero.
-const maxUnixPath = len(unix.RawSockaddrUnix{}.Path) - 1
+// MaxUnixPath is the longest path of a unix socket in bytes: what fits in a socket address, less the
+// terminating zero.
+const MaxUnixPath = len(unix.RawSockaddrUnix{}.Path) - 1
 
 // ParseAddr reads "1.2.3.4:80", "[::1]:80" or "unix:/path". Names are not resolved: they are an error.
 func ParseAddr(s string) (Addr, error) {
 	if path, ok := strings.CutPrefix(s, "unix:"); ok {
-		if path == "" || len(path) > maxUnixPath {
+		switch {
+		case path == "":
 			return Addr{}, fmt.Errorf("address %q: %w", s, errUnixPath)
+		case len(path) > MaxUnixPath:
+			return Addr{}, fmt.Errorf("address %q: the path of a unix socket has %d bytes, %d fit", s, len(path), MaxUnixPath)
 		}
 		return Addr{path: path}, nil
 	}

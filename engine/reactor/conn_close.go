@@ -134,8 +134,14 @@ func (l *Loop) closeDoomed() {
 		_ = unix.Close(c.fd)
 		if c.listener != nil {
 			l.live.Add(-1)
-			c.limit.release()
+			c.leaveLimits()
 		}
 	}
 	l.doomed = l.doomed[:0]
+}
+
+// leaveLimits gives back the places of an accepted connection.
+func (c *Conn) leaveLimits() {
+	c.listener.own.release()
+	c.limit.release()
 }

@@ -35,6 +35,7 @@ type Listener struct {
 	address string
 	handoff bool
 	sockets []int // by loop; -1: that loop has none
+	own     Limit // of this listener alone
 	service atomic.Pointer[service]
 	stopped atomic.Bool
 }
@@ -187,6 +188,9 @@ func removeStale(a Addr) error {
 
 // Address is where the listener can be reached, with the real port. Any goroutine.
 func (ln *Listener) Address() string { return ln.address }
+
+// Limit bounds the connections of this listener, besides the limit that Serve gets. Any goroutine.
+func (ln *Listener) Limit() *Limit { return &ln.own }
 
 // Serve makes the loops accept. onAccept runs on the loop that will own the connection and returns its
 // handler; nil closes it. limit may be nil. It is called once, before or after the loops run.

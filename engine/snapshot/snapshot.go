@@ -70,6 +70,8 @@ type Service struct {
 	MaxHead int
 	// Source is the local address of connections to endpoints; invalid: any.
 	Source netip.Addr
+	// ProxyProtocol is what connections to endpoints begin with.
+	ProxyProtocol ProxyVersion
 	// ConnectTimeout is the time from SYN to writable.
 	ConnectTimeout time.Duration
 	Timeouts       Timeouts
@@ -77,6 +79,15 @@ type Service struct {
 	// From is what it was compiled from; only the compiler reads it.
 	From any
 }
+
+// ProxyVersion is a version of the PROXY protocol.
+type ProxyVersion uint8
+
+const (
+	ProxyNone ProxyVersion = iota // no header
+	ProxyV1                       // a line of text
+	ProxyV2                       // binary
+)
 
 // Timeouts of an exchange; 0 is off.
 type Timeouts struct {
@@ -134,6 +145,13 @@ type Listener struct {
 	Name string
 	// TrustedProxies are the peers whose X-Forwarded-* fields are believed.
 	TrustedProxies []netip.Prefix
+	// TrustUnix extends that belief to peers on a unix socket, which have no
+	// address.
+	TrustUnix bool
+	// ProxyProtocol says that every connection begins with a PROXY header.
+	ProxyProtocol bool
+	// MaxConnections bounds the listener's clients; 0: no limit.
+	MaxConnections int
 	// Paths says what becomes of ambiguous paths.
 	Paths route.PathOptions
 	// RequestLine, Headers and HeaderCount bound request heads: bytes of the
@@ -151,8 +169,12 @@ type Listener struct {
 	From any
 }
 
-// Trusts tells whether the peer's forwarding fields are believed.
+// Trusts tells whether the peer's forwarding fields are believed. A peer without
+// an address is one on a unix socket.
 func (l *Listener) Trusts(peer netip.Addr) bool {
+	if !peer.IsValid() {
+		return l.TrustUnix
+	}
 	for _, p := range l.TrustedProxies {
 		if p.Contains(peer) {
 			return true

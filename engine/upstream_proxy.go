@@ -1,0 +1,44 @@
+package engine
+
+import (
+	"net/netip"
+
+	"github.com/corelane/corelane/codec/proxyproto"
+	"github.com/corelane/corelane/engine/snapshot"
+)
+
+// localEnd is implemented by downstreams that know where the client connected to.
+type localEnd interface{ localEnd() netip.AddrPort }
+
+// sendProxy tells the endpoint on a fresh connection whose request follows. Such
+// a connection carries one exchange only: the header holds for all that is sent
+// after it, and the next request may be another client's.
+func (u *upstreamConn) sendProxy(x *Exchange) {
+	if u.proxy == snapshot.ProxyNone {
+		return
+	}
+	source, destination := x.ends()
+	if u.proxy == snapshot.ProxyV1 {
+		u.conn.Commit(proxyproto.AppendV1(u.conn.Stage(), source, destination))
+		return
+	}
+	u.conn.Commit(proxyproto.AppendV2(u.conn.Stage(), source, destination))
+}
+
+// ends are the client, with its port if it is the one who connected, and the
+// address that it connected to. They are invalid as far as they are not known.
+func (x *Exchange) ends() (client, destination netip.AddrPort) {
+	if d, ok := x.down.(localEnd); ok {
+		destination = d.localEnd()
+	}
+	if x.Client == x.Peer.Addr() {
+		return x.Peer, destination
+	}
+	return netip.AddrPortFrom(x.Client, 0), destination
+}
+
+// fits says whether a pooled connection, perhaps opened under an earlier
+// configuration, is as the service wants it.
+func (u *upstreamConn) fits(svc *snapshot.Service) bool {
+	return u.source == svc.Source && u.proxy == svc.ProxyProtocol
+}
