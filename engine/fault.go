@@ -2,6 +2,7 @@ package engine
 
 import (
 	"errors"
+	"net"
 
 	"golang.org/x/sys/unix"
 
@@ -75,6 +76,9 @@ var (
 // dialFault tells a refusal of the endpoint's from what this machine lacks, which
 // must not be held against the endpoint.
 func dialFault(err error) fault {
+	if op := (*net.OpError)(nil); errors.As(err, &op) && op.Net == "unix" && errors.Is(err, unix.EAGAIN) {
+		return faultRefused // of a unix socket it says that its server's backlog is full
+	}
 	for _, lacking := range []error{
 		unix.EMFILE, unix.ENFILE, unix.ENOBUFS, unix.ENOMEM, unix.EADDRNOTAVAIL, unix.EAGAIN,
 	} {

@@ -277,6 +277,8 @@ func TestTunnelsTakeTheListenersClock(t *testing.T) {
 
 func TestDialFault(t *testing.T) {
 	require.Equal(t, faultRefused, dialFault(unix.ECONNREFUSED))
+	require.Equal(t, faultRefused, dialFault(&net.OpError{Net: "unix", Err: unix.EAGAIN}))
+	require.Equal(t, faultNoSocket, dialFault(&net.OpError{Net: "tcp", Err: unix.EAGAIN}))
 	for _, err := range []error{unix.EMFILE, unix.EADDRNOTAVAIL, unix.ENOBUFS} {
 		f := dialFault(err)
 		require.Equal(t, codec.Overloaded, f.reason)

@@ -172,8 +172,8 @@ func (a *acceptor) close() {
 	l.acceptors = slices.DeleteFunc(l.acceptors, func(b *acceptor) bool { return a == b })
 	l.Forget(&a.timer)
 	l.slots.give(a.slot)
-	_ = unix.Close(a.fd) // with the turn or behind its events: nothing of the batch is left to come
 	a.listener.removeFile()
+	_ = unix.Close(a.fd) // with the turn or behind its events: nothing of the batch is left to come
 }
 
 // arrival is a connection on its way to the loop that will own it.

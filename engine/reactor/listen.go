@@ -1,7 +1,6 @@
 package reactor
 
 import (
-	"errors"
 	"fmt"
 	"net/netip"
 	"os"
@@ -34,8 +33,9 @@ type Listener struct {
 	addr    Addr
 	address string
 	handoff bool
-	sockets []int // by loop; -1: that loop has none
-	own     Limit // of this listener alone
+	sockets []int       // by loop; -1: that loop has none
+	file    os.FileInfo // of a unix socket; nil: there is none of ours
+	own     Limit       // of this listener alone
 	service atomic.Pointer[service]
 	stopped atomic.Bool
 }
@@ -126,6 +126,12 @@ func setupTCP(fd int, a Addr, share bool) error {
 	if err := unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1); err != nil {
 		return os.NewSyscallError("setsockopt", err)
 	}
+	if a.ip.Addr() == netip.IPv6Unspecified() {
+		// [::] means every address of the machine, whatever the system's default is.
+		if err := unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_V6ONLY, 0); err != nil {
+			return os.NewSyscallError("setsockopt", err)
+		}
+	}
 	if share {
 		if err := sysReusePort(fd); err != nil {
 			return err
@@ -140,50 +146,6 @@ func portOf(fd int) uint16 {
 		return 0
 	}
 	return addrPortOf(sa).Port()
-}
-
-// bindUnix makes one socket; the first loop accepts for all.
-func (ln *Listener) bindUnix(o ListenOptions) error {
-	ln.address = ln.addr.String()
-	if err := removeStale(ln.addr); err != nil {
-		return err
-	}
-	fd, err := sysSocket(unix.AF_UNIX)
-	if err != nil {
-		return err
-	}
-	ln.sockets = append(ln.sockets, fd)
-	if err := unix.Bind(fd, ln.addr.sockaddr()); err != nil {
-		return os.NewSyscallError("bind", err)
-	}
-	return os.NewSyscallError("listen", unix.Listen(fd, o.Backlog))
-}
-
-// removeStale removes a socket file whose server is gone.
-func removeStale(a Addr) error {
-	info, err := os.Lstat(a.path)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	if info.Mode()&os.ModeSocket == 0 {
-		return errors.New("the file exists and is not a socket")
-	}
-	fd, err := sysSocket(unix.AF_UNIX)
-	if err != nil {
-		return err
-	}
-	defer unix.Close(fd)
-	err = unix.Connect(fd, a.sockaddr())
-	if errors.Is(err, unix.ECONNREFUSED) {
-		return os.Remove(a.path)
-	}
-	if err == nil || errors.Is(err, unix.EAGAIN) {
-		err = unix.EADDRINUSE
-	}
-	return os.NewSyscallError("bind", err)
 }
 
 // Address is where the listener can be reached, with the real port. Any goroutine.
@@ -205,6 +167,7 @@ func (ln *Listener) Serve(loops []*Loop, limit *Limit, onAccept func(c *Conn) Ha
 		a := &acceptor{listener: ln, service: s, loop: loops[i], fd: fd}
 		a.timer.Init(a, 0)
 		if !loops[i].Post(&Task{Run: a.start}) {
+			ln.removeFile()
 			_ = unix.Close(fd)
 		}
 	}
@@ -233,14 +196,8 @@ func (ln *Listener) StopAccepting() {
 }
 
 func (ln *Listener) closeSockets() {
+	ln.removeFile()
 	for _, fd := range ln.sockets {
 		_ = unix.Close(fd)
-	}
-	ln.removeFile()
-}
-
-func (ln *Listener) removeFile() {
-	if ln.addr.path != "" && len(ln.sockets) > 0 {
-		_ = os.Remove(ln.addr.path) // it may be gone already
 	}
 }
