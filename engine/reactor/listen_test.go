@@ -4,6 +4,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -101,6 +102,43 @@ func TestAcceptByCPU(t *testing.T) {
 		c.expect("x")
 	}
 	require.Equal(t, int64(8), a.Live()+b.Live())
+}
+
+// On loopback the CPU that receives a connection is its client's.
+func TestAcceptByCPUFollowsTheCPU(t *testing.T) {
+	cpus := CPUs()
+	if len(cpus) == 0 {
+		t.Skip("this system does not tell its CPUs")
+	}
+	loops := []*Loop{start(t, Options{CPU: -1}), start(t, Options{CPU: -1})}
+	ln, err := Listen(ListenOptions{Address: "127.0.0.1:0", Loops: 2, Accept: AcceptCPU})
+	require.NoError(t, err)
+	owners := make(chan *Loop, 1)
+	ln.Serve(loops, nil, func(c *Conn) Handler { owners <- c.Loop(); return echo{} })
+	for _, cpu := range cpus {
+		for range 4 {
+			dialFrom(t, cpu, ln.Address())
+			require.Same(t, loops[cpu%2], await(t, owners, "an owner"), "CPU %d", cpu)
+		}
+	}
+}
+
+// dialFrom connects on a thread that is bound to the CPU and ends with it.
+func dialFrom(t *testing.T, cpu int, address string) {
+	t.Helper()
+	done := make(chan error, 1)
+	go func() {
+		runtime.LockOSThread() // not unlocked: the thread is of no use to others
+		err := pinThread(cpu)
+		if err == nil {
+			var c net.Conn
+			if c, err = net.Dial("tcp", address); err == nil {
+				t.Cleanup(func() { _ = c.Close() })
+			}
+		}
+		done <- err
+	}()
+	require.NoError(t, await(t, done, "a connection"))
 }
 
 func TestServeBeforeAndAfterTheLoop(t *testing.T) {

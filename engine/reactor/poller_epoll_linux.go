@@ -76,7 +76,8 @@ func (p *epollPoller) wait(d time.Duration) (int, error) {
 	if d == 0 {
 		return p.poll(0)
 	}
-	if n, err := p.spin(d); n != 0 || err != nil {
+	n, d, err := p.spin(d)
+	if n != 0 || err != nil || d == 0 {
 		return n, err
 	}
 	short := d > 0 && d <= rawWait
@@ -84,7 +85,7 @@ func (p *epollPoller) wait(d time.Duration) (int, error) {
 	if short {
 		first = d
 	}
-	n, err := p.poll(millis(first))
+	n, err = p.poll(millis(first))
 	switch {
 	case n != 0 || err != nil:
 		return n, ignoreEINTR(err)
@@ -99,20 +100,28 @@ func (p *epollPoller) wait(d time.Duration) (int, error) {
 // millis rounds up, for a timer must not fire early.
 func millis(d time.Duration) int { return int((d + time.Millisecond - 1) / time.Millisecond) }
 
-// spin polls without waiting for as long as the owner of the machine asked for.
-func (p *epollPoller) spin(d time.Duration) (int, error) {
+// spin polls without waiting for as long as the owner of the machine asked for, and returns what is left
+// of the wait.
+func (p *epollPoller) spin(d time.Duration) (n int, left time.Duration, err error) {
 	if p.busy <= 0 {
-		return 0, nil
+		return 0, d, nil
 	}
-	if d < 0 || d > p.busy {
-		d = p.busy
+	limit := p.busy
+	if d >= 0 {
+		limit = min(limit, d)
 	}
-	for end := Monotonic() + int64(d); Monotonic() < end; {
+	begin := Monotonic()
+	spent := time.Duration(0)
+	for spent < limit {
 		if n, err := p.poll(0); n != 0 || err != nil {
-			return n, ignoreEINTR(err)
+			return n, 0, ignoreEINTR(err)
 		}
+		spent = time.Duration(Monotonic() - begin)
 	}
-	return 0, nil
+	if d < 0 {
+		return 0, d, nil
+	}
+	return 0, max(d-spent, 0), nil
 }
 
 // poll keeps the processor; EINTR is returned so that the caller goes to its turn.

@@ -142,14 +142,6 @@ func TestPollerPollsBetweenTurns(t *testing.T) {
 	})
 }
 
-func TestPollerBusyPoll(t *testing.T) {
-	p, err := openPoller(PollerEpoll, 50*time.Microsecond)
-	require.NoError(t, err)
-	s := watch(t, p)
-	p.Wake()
-	await(t, s.turns, "a turn")
-}
-
 func TestUnknownPoller(t *testing.T) {
 	_, err := NewLoop(Options{Poller: "select"})
 	require.ErrorContains(t, err, `poller "select" is unknown`)
