@@ -7,9 +7,10 @@ import (
 )
 
 // loopsAnswer is all loops. Skew is how far the busiest is above the mean; 1 is
-// even.
+// even. Alarm says that this has been too far for long.
 type loopsAnswer struct {
 	Skew  float64      `json:"skew"`
+	Alarm bool         `json:"skew_alarm"`
 	Loops []loopAnswer `json:"loops"`
 }
 
@@ -42,7 +43,7 @@ type loopAnswer struct {
 
 func (n *Node) getLoops(w http.ResponseWriter, _ *http.Request) {
 	shares, skew := n.counters.shares()
-	answer := loopsAnswer{Skew: skew}
+	answer := loopsAnswer{Skew: skew, Alarm: n.counters.alarm.raised()}
 	n.counters.look(func(totals []*engine.Stats, missing []int) {
 		absent := loopSet(missing)
 		for i, info := range n.server.Loops() {

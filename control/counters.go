@@ -2,6 +2,7 @@ package control
 
 import (
 	"context"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 type counters struct {
 	server    *engine.Server
 	collector *engine.Collector
+	alarm     *skewAlarm
 
 	mu   sync.Mutex // guards what follows
 	busy []loopBusy
@@ -28,8 +30,11 @@ type loopBusy struct {
 	share float64
 }
 
-func newCounters(s *engine.Server) *counters {
-	return &counters{server: s, collector: engine.NewCollector(s), busy: make([]loopBusy, s.Options().Loops)}
+func newCounters(s *engine.Server, log *slog.Logger) *counters {
+	return &counters{
+		server: s, collector: engine.NewCollector(s), alarm: &skewAlarm{log: log},
+		busy: make([]loopBusy, s.Options().Loops),
+	}
 }
 
 // run looks once a second until ctx ends, so that totals do not depend on who
@@ -42,9 +47,16 @@ func (c *counters) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			c.collector.Collect(scrapeDeadline, c.measure)
+			c.second()
 		}
 	}
+}
+
+// second is one look.
+func (c *counters) second() {
+	c.collector.Collect(scrapeDeadline, c.measure)
+	shares, _ := c.shares()
+	c.alarm.sample(time.Now(), shares)
 }
 
 // measure computes the shares.

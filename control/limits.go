@@ -39,6 +39,15 @@ const (
 	adminShutdown = time.Second
 )
 
+// When the loops count as skewed: the busiest is more than skewPoints (of 1, a
+// whole CPU) above the mean and more than skewFactor times as busy, for skewHold.
+// The same time of evenness ends it.
+const (
+	skewPoints = 0.25
+	skewFactor = 1.5
+	skewHold   = time.Minute
+)
+
 // Bounds of what is held or sent.
 const (
 	// maxStack bounds a dump of goroutines in the log, in bytes.

@@ -47,6 +47,7 @@ var (
 var (
 	loopBusyRatio   = describe("loop_busy_ratio", "Share of one CPU that the loop's thread took in the last second.", "loop")
 	loopSkew        = describe("loop_skew", "Busiest loop's share over the mean of all; 1 is even.")
+	loopSkewAlarm   = describe("loop_skew_alarm", "1 while one loop has been much busier than the others for a minute.")
 	loopTurnsTotal  = describe("loop_turns_total", "Turns of the loop.", "loop")
 	loopLongestTurn = describe("loop_longest_turn_seconds", "Longest turn of the loop since the start.", "loop")
 	loopConnections = describe("loop_connections", "Client connections of the loop.", "loop")

@@ -147,6 +147,7 @@ func total(totals []*engine.Stats, of func(*engine.Stats) uint64) uint64 {
 func (m *metrics) loops(out sample, totals []*engine.Stats, missing []int) {
 	shares, skew := m.node.counters.shares()
 	out.gauge(loopSkew, skew)
+	out.flag(loopSkewAlarm, m.node.counters.alarm.raised())
 	absent := loopSet(missing)
 	for i, s := range totals {
 		loop := strconv.Itoa(i)

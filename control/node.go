@@ -134,7 +134,7 @@ func (n *Node) build(registry *pool.Registry, snap *snapshot.Snapshot) error {
 	if n.server, err = engine.New(serverOptions(n.doc, n.name, n.place, memoryLimit()), registry); err != nil {
 		return err
 	}
-	n.counters, n.watchdog = newCounters(n.server), newWatchdog(n.server.Loops, n.log)
+	n.counters, n.watchdog = newCounters(n.server, n.log), newWatchdog(n.server.Loops, n.log)
 	n.access, err = OpenAccessLog(n.doc.Log.Access.Path, n.options.Stdout, n.server.Rings(), n.log)
 	if err != nil {
 		return err

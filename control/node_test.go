@@ -7,11 +7,13 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/corelane/corelane/config"
+	"github.com/corelane/corelane/engine"
 )
 
 func TestServesAndLogs(t *testing.T) {
@@ -158,4 +160,18 @@ func lines(path string) int {
 		return -1
 	}
 	return strings.Count(string(text), "\n")
+}
+
+// What the engine accepts clients with comes from the document.
+func TestServerOptions(t *testing.T) {
+	doc, err := config.Parse(config.File{Name: "a.yaml", Text: []byte(`
+engine: {accept: cpu, busy_poll: 50us, max_connections: 7}
+listeners: [{name: a, address: "127.0.0.1:80"}, {name: b, address: "[::]:80"}]
+`)})
+	require.NoError(t, err)
+	o := serverOptions(doc, "n", placement{loops: 2, cpus: []int{0, 1}}, 1<<30)
+	assert.Equal(t, "cpu", o.Accept)
+	assert.Equal(t, 50*time.Microsecond, o.BusyPoll)
+	assert.Equal(t, 7, o.MaxConnections)
+	assert.Equal(t, []engine.ListenerOptions{{Name: "a", Address: "127.0.0.1:80"}, {Name: "b", Address: "[::]:80"}}, o.Listeners)
 }

@@ -149,7 +149,9 @@ func TestUnixUpstream(t *testing.T) {
 	require.NoError(t, err)
 	ln.(*net.UnixListener).SetUnlinkOnClose(false)
 	app := &httptest.Server{Listener: ln, Config: &http.Server{Handler: http.HandlerFunc(
-		func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.Header.Get("X-Forwarded-For")) },
+		func(w http.ResponseWriter, r *http.Request) {
+			_, _ = io.WriteString(w, r.Header.Get("X-Forwarded-For"))
+		},
 	)}}
 	app.Start()
 	status, body = p.get("/")
@@ -169,7 +171,9 @@ func TestIPv6(t *testing.T) {
 		t.Skip("this machine has no IPv6")
 	}
 	app := &httptest.Server{Listener: ln, Config: &http.Server{Handler: http.HandlerFunc(
-		func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.Header.Get("X-Forwarded-For")) },
+		func(w http.ResponseWriter, r *http.Request) {
+			_, _ = io.WriteString(w, r.Header.Get("X-Forwarded-For"))
+		},
 	)}}
 	app.Start()
 	defer app.Close()
