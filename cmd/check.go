@@ -1,13 +1,9 @@
 package cmd
 
 import (
-	"fmt"
-	"text/tabwriter"
-
 	"github.com/spf13/cobra"
 
 	"github.com/corelane/corelane/config"
-	"github.com/corelane/corelane/filters"
 )
 
 func newCheck() *cobra.Command {
@@ -32,21 +28,5 @@ func configFlag(cmd *cobra.Command, path *string) {
 	cmd.Flags().StringVarP(path, "config", "c", "", "the configuration: a file, or a folder of *.yaml")
 	if err := cmd.MarkFlagRequired("config"); err != nil {
 		panic(err) // there is no such flag: the program is built wrongly
-	}
-}
-
-func newFilters() *cobra.Command {
-	return &cobra.Command{
-		Use:   "filters",
-		Short: "List the filters compiled into this program",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
-			for _, name := range filters.Names() {
-				kind, _ := filters.Lookup(name)
-				fmt.Fprintf(w, "%s\t%s\n", name, kind.Doc)
-			}
-			return w.Flush()
-		},
 	}
 }

@@ -76,7 +76,7 @@ func (m *manual) rows(t reflect.Type, prefix string) {
 		if list != "" && element != nil {
 			name += "[]"
 		}
-		m.b.WriteString("| `" + name + "` | " + defaultOf(f, element) + " | " + m.comment(t, f) + rangeOf(f) + " |\n")
+		m.b.WriteString("| `" + name + "` | " + shownDefault(f, element) + " | " + m.comment(t, f) + rangeOf(f) + " |\n")
 		if element != nil {
 			m.rows(element, name+".")
 		}
@@ -107,7 +107,7 @@ func key(f reflect.StructField) string {
 	return name
 }
 
-func defaultOf(f reflect.StructField, element reflect.Type) string {
+func shownDefault(f reflect.StructField, element reflect.Type) string {
 	if text := f.Tag.Get("default"); text != "" {
 		return "`" + text + "`"
 	}
@@ -117,35 +117,12 @@ func defaultOf(f reflect.StructField, element reflect.Type) string {
 	return ""
 }
 
-func rangeOf(f reflect.StructField) string {
-	low, top := f.Tag.Get("min"), f.Tag.Get("max")
-	switch {
-	case low != "" && top != "":
-		return " From " + low + " to " + top + "."
-	case top != "":
-		return " At most " + top + "."
-	case low != "" && low != "0":
-		return " At least " + low + "."
-	}
-	return ""
-}
-
 func (m *manual) comment(t reflect.Type, f reflect.StructField) string {
 	text := m.comments[t.Name()+"."+f.Name]
 	if text == "" {
 		m.silent = append(m.silent, t.Name()+"."+f.Name)
 	}
-	text = strings.Join(strings.Fields(text), " ")
-	for _, verb := range []string{" is ", " are ", " says ", " holds ", " bounds "} {
-		if rest, ok := strings.CutPrefix(text, f.Name+verb); ok {
-			if verb == " is " || verb == " are " {
-				text = strings.ToUpper(rest[:1]) + rest[1:]
-			} else {
-				text = strings.ToUpper(verb[1:2]) + verb[2:] + rest
-			}
-			break
-		}
-	}
+	text = meaning(f.Name, text)
 	if words := f.Tag.Get("enum"); words != "" {
 		text += " One of `" + strings.ReplaceAll(words, "|", "`, `") + "`."
 	}

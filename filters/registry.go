@@ -4,6 +4,7 @@ package filters
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"sync"
 )
@@ -16,8 +17,22 @@ type Kind struct {
 	Doc string
 	// New returns a pointer to a struct that holds the default options, a new one
 	// for each place of use. The configuration is decoded into it by the `yaml`
-	// tags of its exported fields.
+	// tags of its exported fields; their `doc` tags are what `corelane filters`
+	// says of them.
 	New func() any
+}
+
+// Package returns the import path of the package that has the filter's options,
+// which tells whose filter it is. It calls New. Any goroutine may call it.
+func (k Kind) Package() string {
+	t := reflect.TypeOf(k.New())
+	for t != nil && t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if t == nil {
+		return ""
+	}
+	return t.PkgPath()
 }
 
 var registry struct {
@@ -34,8 +49,8 @@ func Register(k Kind) {
 	if k.Name == "" || k.New == nil {
 		panic("filters: a filter needs a name and a constructor")
 	}
-	if _, taken := registry.kinds[k.Name]; taken {
-		panic(fmt.Errorf("filters: %q is registered twice", k.Name))
+	if first, taken := registry.kinds[k.Name]; taken {
+		panic(fmt.Errorf("filters: %q is registered twice, by %s and by %s", k.Name, first.Package(), k.Package()))
 	}
 	if registry.kinds == nil {
 		registry.kinds = make(map[string]Kind)

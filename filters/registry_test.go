@@ -46,6 +46,15 @@ func TestRegisterRefuses(t *testing.T) {
 	kind, ok := filters.Lookup("test_a")
 	assert.True(t, ok)
 	assert.Equal(t, "For tests.", kind.Doc, "the first stays")
+	const here = "github.com/corelane/corelane/filters_test"
+	assert.PanicsWithError(t, `filters: "test_a" is registered twice, by `+here+" and by "+here,
+		func() { filters.Register(filters.Kind{Name: "test_a", New: build}) })
+}
+
+func TestPackage(t *testing.T) {
+	kind, _ := filters.Lookup("test_a")
+	assert.Equal(t, "github.com/corelane/corelane/filters_test", kind.Package())
+	assert.Empty(t, filters.Kind{New: func() any { return nil }}.Package())
 }
 
 func TestRegistryIsReadFromManyGoroutines(t *testing.T) {

@@ -33,8 +33,8 @@ func (d *Decoder) Decode(n *Node, at *Path, target any) {
 	d.value(n, at, reflect.ValueOf(target).Elem())
 }
 
-// isScalar tells whether values of the type stand in one word.
-func isScalar(t reflect.Type) bool {
+// IsScalar tells whether values of the type read themselves from one word.
+func IsScalar(t reflect.Type) bool {
 	return reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]())
 }
 
@@ -48,7 +48,7 @@ func (d *Decoder) value(n *Node, at *Path, v reflect.Value) {
 			return
 		}
 	}
-	if v.Type() == durationType || isScalar(v.Type()) {
+	if v.Type() == durationType || IsScalar(v.Type()) {
 		d.scalar(n, at, v)
 		return
 	}
@@ -68,7 +68,7 @@ func (d *Decoder) value(n *Node, at *Path, v reflect.Value) {
 
 func (d *Decoder) pointer(n *Node, at *Path, v reflect.Value) {
 	fresh := reflect.New(v.Type().Elem())
-	if e := fresh.Elem(); e.Kind() == reflect.Struct && !isScalar(e.Type()) {
+	if e := fresh.Elem(); e.Kind() == reflect.Struct && !IsScalar(e.Type()) {
 		e.Set(infoOf(e.Type()).defaults)
 	}
 	v.Set(fresh)
@@ -157,7 +157,7 @@ func (d *Decoder) bounds(f *field, n *Node, at *Path, v reflect.Value) {
 }
 
 func (d *Decoder) slice(n *Node, at *Path, v reflect.Value) {
-	if n.Kind == Map && isPairs(v.Type().Elem()) {
+	if n.Kind == Map && IsPairs(v.Type().Elem()) {
 		d.pairs(n, at, v)
 		return
 	}
@@ -172,7 +172,7 @@ func (d *Decoder) slice(n *Node, at *Path, v reflect.Value) {
 			continue
 		}
 		e := out.Index(i)
-		if e.Kind() == reflect.Struct && !isScalar(e.Type()) {
+		if e.Kind() == reflect.Struct && !IsScalar(e.Type()) {
 			e.Set(infoOf(e.Type()).defaults)
 		}
 		d.value(item, at.Index(i), e)
@@ -180,9 +180,9 @@ func (d *Decoder) slice(n *Node, at *Path, v reflect.Value) {
 	v.Set(out)
 }
 
-// isPairs tells whether a mapping may be read into a list of this type so that
+// IsPairs tells whether a mapping may be read into a list of this type so that
 // its order is kept: a struct of two strings, a name and a value.
-func isPairs(t reflect.Type) bool {
+func IsPairs(t reflect.Type) bool {
 	return t.Kind() == reflect.Struct && t.NumField() == 2 &&
 		t.Field(0).Type.Kind() == reflect.String && t.Field(1).Type.Kind() == reflect.String
 }

@@ -1,8 +1,10 @@
 package tree
 
 import (
+	"math"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // Kind is what a node is in YAML.
@@ -97,6 +99,38 @@ func (n *Node) Show() string {
 		return strconv.Quote(n.Raw)
 	}
 	return strconv.Quote(n.Text)
+}
+
+// Value returns the tree as plain Go values: nil, bool, int64, float64, string,
+// []any and map[string]any. A number that fits neither is its text.
+func (n *Node) Value() any {
+	switch n.Kind {
+	case Bool:
+		return strings.EqualFold(n.Text, "true")
+	case Number:
+		if i, err := strconv.ParseInt(n.Text, 10, 64); err == nil {
+			return i
+		}
+		if x, err := strconv.ParseFloat(n.Text, 64); err == nil && !math.IsNaN(x) && !math.IsInf(x, 0) {
+			return x
+		}
+		return n.Text
+	case Text:
+		return n.Text
+	case List:
+		items := make([]any, 0, len(n.Items))
+		for _, item := range n.Items {
+			items = append(items, item.Value())
+		}
+		return items
+	case Map:
+		pairs := make(map[string]any, len(n.Pairs))
+		for _, p := range n.Pairs {
+			pairs[p.Key] = p.Value.Value()
+		}
+		return pairs
+	}
+	return nil
 }
 
 // Equal tells whether two trees mean the same, wherever they stand.

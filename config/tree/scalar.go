@@ -90,7 +90,7 @@ func wanted(t reflect.Type) string {
 	switch {
 	case t == durationType:
 		return "a duration such as 500ms, 3s or 2m"
-	case isScalar(t):
+	case IsScalar(t):
 		return "one value"
 	case t.Kind() == reflect.String:
 		return "text"

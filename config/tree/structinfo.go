@@ -36,17 +36,26 @@ func infoOf(t reflect.Type) *structInfo {
 	info := &structInfo{defaults: reflect.New(t).Elem()}
 	for i := range t.NumField() {
 		f := t.Field(i)
-		name, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
-		if name == "-" || !f.IsExported() {
+		name, ok := KeyOf(f)
+		if !ok {
 			continue
-		}
-		if name == "" {
-			name = strings.ToLower(f.Name)
 		}
 		info.add(i, name, f)
 	}
 	got, _ := infos.LoadOrStore(t, info)
 	return got.(*structInfo)
+}
+
+// KeyOf returns the key of a struct field; false for a field that has none.
+func KeyOf(f reflect.StructField) (string, bool) {
+	name, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+	if name == "-" || !f.IsExported() {
+		return "", false
+	}
+	if name == "" {
+		name = strings.ToLower(f.Name)
+	}
+	return name, true
 }
 
 func (s *structInfo) add(index int, name string, f reflect.StructField) {
@@ -65,7 +74,7 @@ func (s *structInfo) add(index int, name string, f reflect.StructField) {
 		mustDecode(f, text, value)
 		return
 	}
-	if value.Kind() == reflect.Struct && !isScalar(value.Type()) {
+	if value.Kind() == reflect.Struct && !IsScalar(value.Type()) {
 		value.Set(infoOf(value.Type()).defaults)
 	}
 }

@@ -157,6 +157,14 @@ func TestEqual(t *testing.T) {
 	assert.Nil(t, tree("a").Get("b"))
 }
 
+func TestValue(t *testing.T) {
+	p := Parse(Input{Bytes: []byte("a: [1, 1.5, true, x, .nan]\nb: {c: null, d: []}\n")})
+	assert.Equal(t, map[string]any{
+		"a": []any{int64(1), 1.5, true, "x", ".nan"},
+		"b": map[string]any{"c": nil, "d": []any{}},
+	}, p.Documents[0].Value())
+}
+
 func TestSecrets(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "s")
