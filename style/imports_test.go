@@ -39,15 +39,15 @@ var areas = map[string]area{
 	"control":            {may: []string{"engine", "config", "config/", "pool/health"}, tests: []string{"filters/"}},
 	"control/":           {may: []string{"control", "control/"}},
 	// The program as a package, so that another main may be built around it.
-	"cmd":                {may: []string{everything}},
-	"cmd/":               {may: []string{"cmd"}},
-	"sdk":                {may: []string{"codec", "codec/"}},
-	"sdk/":               {may: []string{"sdk"}},
-	"examples/":          {may: []string{"filters", "sdk", "sdk/"}, tests: []string{"filters/filtertest"}},
-	"bench/":             {may: []string{"bench/"}},
-	"e2e":                {},
-	"docs":               {tests: []string{"config", "control", "filters/"}},
-	"style":              {},
+	"cmd":       {may: []string{everything}},
+	"cmd/":      {may: []string{"cmd"}},
+	"sdk":       {may: []string{"codec", "codec/"}},
+	"sdk/":      {may: []string{"sdk"}},
+	"examples/": {may: []string{"filters", "sdk", "sdk/"}, tests: []string{"filters/filtertest"}},
+	"bench/":    {may: []string{"bench/"}},
+	"e2e":       {},
+	"docs":      {tests: []string{"config", "control", "filters/"}},
+	"style":     {},
 }
 
 // forbiddenFolders are names that say nothing about what is inside.

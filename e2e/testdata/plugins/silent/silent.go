@@ -1,0 +1,2 @@
+// Package silent registers no filter.
+package silent

@@ -1,0 +1,3 @@
+module example.com/twice
+
+go 1.26.0
