@@ -8,18 +8,24 @@ import (
 
 func newCheck() *cobra.Command {
 	var path string
+	var strict bool
 	cmd := &cobra.Command{
 		Use:   "check -c FILE",
-		Short: "Tell what is wrong with a configuration, with file, line and column",
+		Short: "Tell what is wrong with a configuration, or deserves a look, with file, line and column",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if code := config.Check(cmd.OutOrStdout(), path); code != exitClean {
+			check := config.Check
+			if strict {
+				check = config.CheckStrict
+			}
+			if code := check(cmd.OutOrStdout(), path); code != exitClean {
 				return exit(code)
 			}
 			return nil
 		},
 	}
 	configFlag(cmd, &path)
+	cmd.Flags().BoolVar(&strict, "strict", false, "exit 1 for warnings too")
 	return cmd
 }
 

@@ -5,16 +5,29 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/corelane/corelane/engine/snapshot"
 	"github.com/corelane/corelane/pool"
 )
 
 // Check parses, validates and compiles a file or a folder without publishing
-// it, writes every problem with an excerpt, or one line of what was read, and
-// returns the exit code of `corelane check`: 0 or 1.
-func Check(w io.Writer, path string) int {
-	doc, err := Load(path)
+// it, writes every problem with an excerpt, or what deserves a look and one line
+// of what was read, and returns the exit code of `corelane check`: 0 or 1.
+func Check(w io.Writer, path string) int { return check(w, path, false) }
+
+// CheckStrict is Check for which a warning is as bad as a problem.
+func CheckStrict(w io.Writer, path string) int { return check(w, path, true) }
+
+func check(w io.Writer, path string, strict bool) int {
+	files, err := ReadPath(path)
+	if err != nil {
+		fmt.Fprintln(w, err)
+		return 1
+	}
+	d := newDraft(files, nil)
+	doc, err := d.parse()
+	var compiled *snapshot.Snapshot
 	if err == nil {
-		_, _, err = NewCompiler(pool.NewRegistry()).Compile(doc, nil)
+		compiled, _, err = NewCompiler(pool.NewRegistry()).Compile(doc, nil)
 	}
 	var problems Problems
 	switch {
@@ -26,8 +39,16 @@ func Check(w io.Writer, path string) int {
 		fmt.Fprintln(w, err)
 		return 1
 	}
-	for _, warning := range doc.Warnings() {
-		fmt.Fprintf(w, "warning: %s\n", warning)
+	warnings := d.review(compiled.Routes)
+	for _, one := range d.located(warnings) {
+		fmt.Fprintf(w, "warning: %s\n", one)
+	}
+	if more := len(warnings) - maxProblems; more > 0 {
+		fmt.Fprintf(w, "and %d more\n", more)
+	}
+	if strict && len(warnings) > 0 {
+		fmt.Fprintf(w, "%s: %s\n", path, count(len(warnings), "warning"))
+		return 1
 	}
 	fmt.Fprintf(w, "ok: %s, %s, %s, %s\n", count(len(doc.Listeners), "listener"), count(len(doc.Services), "service"),
 		count(len(doc.FilterSets), "filter set"), count(len(doc.Routes), "route"))

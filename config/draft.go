@@ -24,6 +24,8 @@ type draft struct {
 	services  []place
 	routes    []place
 	sets      map[string]place
+	// superseded are routes that newer ones replace.
+	superseded []advice
 }
 
 // digest tells texts of routes apart.

@@ -34,6 +34,7 @@ func (d *draft) merge() {
 func (d *draft) supersede(id string, older, newer place) {
 	d.doc.superseded = true
 	d.warn(fmt.Sprintf("route %q in %s is left out: the one in %s is newer", id, d.where(older), d.where(newer)))
+	d.superseded = append(d.superseded, advice{older, "id", fmt.Sprintf("route %q is left out: the one in %s is newer", id, d.where(newer))})
 }
 
 func (d *draft) warn(message string) {

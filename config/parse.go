@@ -25,8 +25,12 @@ func parse(files []File, earlier *Document) (*Document, error) {
 	if len(files) == 0 {
 		return nil, Problems{{Message: "there is no document"}}
 	}
-	d := newDraft(files, earlier)
-	for i := range files {
+	return newDraft(files, earlier).parse()
+}
+
+// parse reads all files of the draft.
+func (d *draft) parse() (*Document, error) {
+	for i := range d.files {
 		d.read(i)
 	}
 	d.merge()

@@ -168,6 +168,7 @@ func TestOptions(t *testing.T) {
 		{Name: "wait", Type: "duration", Default: "0s", Doc: "about Wait"},
 		{Name: "set", Type: "mapping of text", Default: []any{}, Doc: "about Set"},
 		{Name: "secret", Type: "text", Default: "", Doc: "about Secret"},
+		{Name: "service", Type: "text", Default: "", Doc: "about Service"},
 	}, options)
 	type nested struct {
 		Rules []struct {

@@ -16,7 +16,8 @@ type stamp struct {
 	Set    []struct {
 		Name, Value string
 	} `yaml:"set"`
-	Secret string `yaml:"secret"`
+	Secret  string `yaml:"secret"`
+	Service string `yaml:"service"`
 }
 
 func (s *stamp) Provision() error {

@@ -42,13 +42,7 @@ func compile[T any](spec *Spec, payload T) (*entry[T], error) {
 
 // outranks orders the candidates of one place.
 func (e *entry[T]) outranks(other *entry[T]) bool {
-	if e.spec.Priority != other.spec.Priority {
-		return e.spec.Priority > other.spec.Priority
-	}
-	if e.predicates != other.predicates {
-		return e.predicates > other.predicates
-	}
-	return e.spec.ID < other.spec.ID
+	return outranks(&e.spec, e.predicates, &other.spec, other.predicates)
 }
 
 // judge returns Matched, or the first predicate that fails and its name.
