@@ -46,7 +46,7 @@ func (b *build) service(s *Service) (*snapshot.Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := pool.NewService(pool.ServiceConfig{
+	cfg := pool.ServiceConfig{
 		Name:    s.Name,
 		State:   b.compiler.registry.Service(s.Name),
 		Members: members,
@@ -60,7 +60,9 @@ func (b *build) service(s *Service) (*snapshot.Service, error) {
 			Eject:               s.Health.Passive.Eject,
 			MaxEjected:          int(s.Health.Passive.MaxEjected),
 		},
-	})
+	}
+	setHealth(s, &cfg)
+	p, err := pool.NewService(cfg)
 	if err != nil {
 		return nil, err
 	}

@@ -79,6 +79,9 @@ func outline(t *testing.T, doc *Document) string {
 		if c.ProxyProtocol != 0 {
 			fmt.Fprintf(&b, "  PROXY header v%d\n", c.ProxyProtocol)
 		}
+		if p := c.Pool; p.Check != nil || p.Panic+float64(p.WarmUp+p.SlowStart) > 0 {
+			fmt.Fprintf(&b, "  check %+v, panic %g, warm-up %v, slow start %v\n", p.Check, p.Panic, p.WarmUp, p.SlowStart)
+		}
 		for _, m := range c.Pool.Members {
 			fmt.Fprintf(&b, "  endpoint %s, weight %d\n", m.Endpoint.Address(), m.Weight)
 		}

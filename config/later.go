@@ -16,11 +16,10 @@ var later = map[reflect.Type]map[string]string{
 		"etcd": "null", "nacos": "null", "consul": "null", "redis": "null", "sql": "null", "control": "null",
 	},
 	reflect.TypeFor[Service](): {
-		"tls": "null", "discovery": "null", "slow_start": "0s", "warm_up": "0s",
+		"tls": "null", "discovery": "null",
 	},
 	reflect.TypeFor[Endpoint](): {"priority": "0"},
 	reflect.TypeFor[Pool]():     {"min_idle": "0"},
-	reflect.TypeFor[Health]():   {"active": "null", "panic": "0"},
 	reflect.TypeFor[Route]():    {"targets": "[]", "select": "null", "canary": "[]", "blue_green": "null"},
 	reflect.TypeFor[Match]():    {"rpc": "{}"},
 	reflect.TypeFor[Body]():     {"mode": "stream", "memory": "10MiB"},

@@ -31,6 +31,12 @@ type Service struct {
 	Retries ServiceRetries `yaml:"retries"`
 	// Health says when an endpoint is left out.
 	Health Health `yaml:"health"`
+	// SlowStart is the time in which the share of an endpoint that joins others,
+	// or comes back after a failure or a drain, grows from 10 % to all.
+	SlowStart time.Duration `yaml:"slow_start" default:"0s" max:"24h"`
+	// WarmUp is the time for which such an endpoint gets nothing, unless only
+	// such ones are left; slow start follows.
+	WarmUp time.Duration `yaml:"warm_up" default:"0s" max:"24h"`
 }
 
 // Endpoint is one address of a service.
@@ -105,6 +111,11 @@ type ServiceRetries struct {
 type Health struct {
 	// Passive leaves out endpoints whose requests fail.
 	Passive PassiveHealth `yaml:"passive"`
+	// Active asks endpoints how they are; null: nobody asks.
+	Active *ActiveHealth `yaml:"active"`
+	// Panic is the percentage of usable endpoints under which health and
+	// ejections are ignored, since the few left would break too; 0 is off.
+	Panic Percent `yaml:"panic" default:"0"`
 }
 
 // PassiveHealth leaves out endpoints whose requests fail.
@@ -112,7 +123,9 @@ type PassiveHealth struct {
 	// ConsecutiveFailures is the number of failures in a row that ejects an
 	// endpoint; 0 is off.
 	ConsecutiveFailures int `yaml:"consecutive_failures" default:"5" min:"0"`
-	// Eject is how long an endpoint stays ejected.
+	// Eject is how long an endpoint stays ejected; twice as long the second time in
+	// a row and so on, up to ten times. Each such time that passes quietly makes the
+	// next ejection shorter again.
 	Eject time.Duration `yaml:"eject" default:"30s"`
 	// MaxEjected is the percentage of a service's endpoints that may be ejected
 	// at one time; the only endpoint of a service never is.

@@ -47,6 +47,7 @@ func (d *draft) validateService(at place, s *Service) {
 		d.complain(at, "endpoints", fmt.Sprintf("%d endpoints are more than %d", len(s.Endpoints), maxEndpoints))
 	}
 	d.validateRetries(at, &s.Retries)
+	d.validateHealth(at, s)
 }
 
 // validateOn checks what is repeated: connect, reset and 5xx codes.

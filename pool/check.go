@@ -3,6 +3,8 @@ package pool
 import (
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -57,6 +59,27 @@ func (s Statuses) With(first, last int) Statuses {
 // Has says whether the code is in the set.
 func (s Statuses) Has(code int) bool {
 	return code >= 100 && code <= 599 && s[(code-100)/64]>>((code-100)%64)&1 == 1
+}
+
+// String is the set as the configuration writes it, such as 200-299,304.
+func (s Statuses) String() string {
+	var parts []string
+	for first := 100; first <= 599; first++ {
+		if !s.Has(first) {
+			continue
+		}
+		last := first
+		for s.Has(last + 1) {
+			last++
+		}
+		part := strconv.Itoa(first)
+		if last > first {
+			part += "-" + strconv.Itoa(last)
+		}
+		parts = append(parts, part)
+		first = last
+	}
+	return strings.Join(parts, ",")
 }
 
 func (cfg *ServiceConfig) checkHealth() error {

@@ -16,6 +16,9 @@ func TestStatuses(t *testing.T) {
 	s = Statuses{}.With(-5, 5000)
 	assert.True(t, s.Has(100) && s.Has(599))
 	assert.False(t, s.Has(99) || s.Has(600))
+	assert.Equal(t, "100-599", s.String())
+	assert.Equal(t, "200,204-206,599", Statuses{}.With(204, 206).With(200, 200).With(599, 599).String())
+	assert.Empty(t, Statuses{}.String())
 }
 
 func TestCheckKindNames(t *testing.T) {
