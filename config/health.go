@@ -13,7 +13,7 @@ import (
 
 // ActiveHealth asks every endpoint now and then how it is.
 type ActiveHealth struct {
-	// Kind is http, which asks for a page, or tcp, which opens a connection.
+	// Kind says how: http asks for a page, tcp opens a connection.
 	Kind string `yaml:"kind" default:"http" enum:"http|tcp"`
 	// Path is the page, with its query.
 	Path string `yaml:"path" default:"/healthz"`

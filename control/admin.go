@@ -41,6 +41,7 @@ type admin struct {
 	guard    guard
 	calls    map[string]call
 	below    map[string]call // by the beginning of the path
+	patterns []pattern
 	listener net.Listener
 	server   *http.Server
 }
@@ -80,12 +81,20 @@ func (a *admin) addProfiles() {
 
 // get registers a call that only reads.
 func (a *admin) get(path string, serve http.HandlerFunc) {
-	a.calls[path] = call{method: http.MethodGet, serve: serve}
+	a.add(path, call{method: http.MethodGet, serve: serve})
 }
 
 // change registers a call that changes the node.
 func (a *admin) change(path string, serve http.HandlerFunc) {
-	a.calls[path] = call{method: http.MethodPost, changes: true, serve: serve}
+	a.add(path, call{method: http.MethodPost, changes: true, serve: serve})
+}
+
+func (a *admin) add(path string, c call) {
+	if strings.Contains(path, "{") {
+		a.patterns = append(a.patterns, pattern{path: path, call: c})
+		return
+	}
+	a.calls[path] = c
 }
 
 // run answers until ctx ends; calls that run then may end.
@@ -114,7 +123,7 @@ func (a *admin) address() string { return a.listener.Addr().String() }
 func (a *admin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.Header().Set("Cache-Control", "no-store")
-	c, known := a.find(r.URL.Path)
+	c, known := a.find(r)
 	if refused := a.guard.check(r, known && c.changes); refused != nil {
 		refused.write(w)
 		return
@@ -136,9 +145,15 @@ func (a *admin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.serve(w, r)
 }
 
-func (a *admin) find(path string) (call, bool) {
+func (a *admin) find(r *http.Request) (call, bool) {
+	path := r.URL.Path
 	if c, ok := a.calls[path]; ok {
 		return c, true
+	}
+	for i := range a.patterns {
+		if a.patterns[i].match(r) {
+			return a.patterns[i].call, true
+		}
 	}
 	for prefix, c := range a.below {
 		if strings.HasPrefix(path, prefix) {

@@ -11,6 +11,10 @@ func (n *Node) register(a *admin) {
 	a.get("/api/v1/status", n.getStatus)
 	a.get("/api/v1/routes", n.getRoutes)
 	a.get("/api/v1/services", n.getServices)
+	a.get("/api/v1/services/{service}/endpoints/{endpoint}", n.getEndpoint)
+	a.change("/api/v1/services/{service}/endpoints/{endpoint}/drain", n.postDrain)
+	a.change("/api/v1/services/{service}/endpoints/{endpoint}/undrain", n.postUndrain)
+	a.get("/api/v1/overrides", n.getOverrides)
 	a.get("/api/v1/loops", n.getLoops)
 	a.change("/api/v1/reload", n.postReload)
 }

@@ -3,6 +3,7 @@ package control
 import (
 	"net/http"
 	"slices"
+	"time"
 
 	"github.com/corelane/corelane/engine/reactor"
 	"github.com/corelane/corelane/engine/snapshot"
@@ -16,7 +17,8 @@ type servicesAnswer struct {
 }
 
 // serviceAnswer is one service. Usable counts the endpoints that have a weight
-// and are not ejected.
+// and are neither unhealthy nor ejected nor draining. In a panic health and
+// ejections are ignored.
 type serviceAnswer struct {
 	Name           string           `json:"name"`
 	Balance        string           `json:"balance"`
@@ -25,11 +27,14 @@ type serviceAnswer struct {
 	Waiting        int64            `json:"waiting"`
 	Ejections      uint64           `json:"ejections"`
 	Usable         int              `json:"usable"`
+	Panic          bool             `json:"panic"`
 	Endpoints      []endpointAnswer `json:"endpoints"`
 }
 
 // endpointAnswer is one endpoint with its upstream connections in the whole
 // process. Active is counted for services that balance by least_requests only.
+// LeftOut says why it is not chosen: draining, unhealthy, ejected, warming_up, or
+// slow_start, where it gets Share of what it will get.
 type endpointAnswer struct {
 	Address        string `json:"address"`
 	Weight         int    `json:"weight"`
@@ -42,6 +47,14 @@ type endpointAnswer struct {
 	Failures       int64  `json:"consecutive_failures"`
 	Ejected        bool   `json:"ejected"`
 	EjectedMillis  int64  `json:"ejected_for_ms"`
+	// EjectedUntil is null unless it is ejected.
+	EjectedUntil *time.Time `json:"ejected_until"`
+	Ejections    uint64     `json:"ejections"`
+	Health       string     `json:"health"`
+	Draining     bool       `json:"draining"`
+	WarmingUp    bool       `json:"warming_up"`
+	Share        float64    `json:"share"`
+	LeftOut      string     `json:"left_out"`
 }
 
 func (n *Node) getServices(w http.ResponseWriter, _ *http.Request) {
@@ -67,19 +80,31 @@ func newServiceAnswer(s *pool.Service, lanes map[*pool.Endpoint]laneUse, now int
 	a := serviceAnswer{
 		Name: s.Name, Balance: s.Balance.String(), MaxConnections: s.Limits.MaxConnections, MaxWaiting: s.Limits.MaxWaiting,
 		Waiting: s.State.Waiting(), Ejections: s.State.Ejections(), Endpoints: make([]endpointAnswer, 0, len(s.Members)),
+		Panic: s.Panicking(now),
 	}
 	for _, m := range s.Members {
-		e, use := m.Endpoint, lanes[m.Endpoint]
-		one := endpointAnswer{
-			Address: e.Address(), Weight: m.Weight, Connections: e.Conns(), Idle: use.idle, Busy: use.busy,
-			Waiting: use.waiting, MaxConnections: e.Limit(), Active: e.Active(), Failures: e.Failures(),
-		}
-		if e.Ejected(now) {
-			one.Ejected, one.EjectedMillis = true, (e.EjectedUntil()-now)/1e6
-		} else if m.Weight > 0 {
+		one := newEndpointAnswer(s, m, lanes[m.Endpoint], now)
+		if m.Weight > 0 && !one.Ejected && !one.Draining && m.Endpoint.Health() != pool.Unhealthy {
 			a.Usable++
 		}
 		a.Endpoints = append(a.Endpoints, one)
+	}
+	return a
+}
+
+func newEndpointAnswer(s *pool.Service, m pool.Member, use laneUse, now int64) endpointAnswer {
+	e := m.Endpoint
+	share, warm := s.Share(e, now)
+	a := endpointAnswer{
+		Address: e.Address(), Weight: m.Weight, Connections: e.Conns(), Idle: use.idle, Busy: use.busy,
+		Waiting: use.waiting, MaxConnections: e.Limit(), Active: e.Active(), Failures: e.Failures(),
+		Ejections: e.Ejections(), Health: e.Health().String(), Draining: e.Draining(),
+		WarmingUp: !warm, Share: share, LeftOut: s.Refusal(e, now),
+	}
+	if e.Ejected(now) {
+		left := e.EjectedUntil() - now
+		until := time.Now().Add(time.Duration(left)).UTC()
+		a.Ejected, a.EjectedMillis, a.EjectedUntil = true, left/1e6, &until
 	}
 	return a
 }

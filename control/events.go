@@ -10,16 +10,19 @@ import (
 	"time"
 
 	"github.com/corelane/corelane/engine"
+	"github.com/corelane/corelane/pool"
 )
 
 // eventLog writes what the loops report to the log, at most one line a second
-// for each kind and filter: a filter that fails for every request must not make
+// for each kind and filter or endpoint: a filter that fails for every request must not make
 // the log the next problem.
 type eventLog struct {
 	take  func() ([]engine.Event, uint64)
 	log   *slog.Logger
 	paces map[eventKey]*pace
 	lost  uint64
+	// ejected is told of every ejection, logged or not; nil: nobody.
+	ejected func(e *pool.Endpoint, nanos int64)
 }
 
 // eventKey is what lines are paced by.
@@ -67,6 +70,9 @@ func (l *eventLog) drain(now time.Time) {
 }
 
 func (l *eventLog) note(e *engine.Event, now time.Time) {
+	if e.Kind == engine.EventEjected && l.ejected != nil {
+		l.ejected(e.Endpoint, e.Nanos)
+	}
 	key := eventKey{e.Kind, e.Name}
 	p := l.paces[key]
 	if p == nil {
@@ -101,7 +107,7 @@ func (l *eventLog) release(now time.Time) {
 	})
 	for _, key := range over {
 		if held := l.paces[key].held; held > 0 {
-			l.log.Warn("more of the same was not logged", "event", eventName(key.kind), "name", key.name, "suppressed", held)
+			l.log.Warn("more of the same was not logged", "event", eventName(key.kind), subject(key.kind), key.name, "suppressed", held)
 			l.paces[key] = &pace{at: now}
 			continue
 		}
@@ -122,7 +128,21 @@ func (l *eventLog) write(e *engine.Event) {
 	case engine.EventProxyRefused:
 		l.log.Warn("a connection did not begin with a PROXY header and was closed", "loop", e.Loop, "listener", e.Name,
 			"peer", peerName(e.Peer), "problem", fmt.Sprint(e.Value))
+	case engine.EventEjected:
+		l.log.Warn("an endpoint was ejected, its requests failed", "loop", e.Loop, "service", e.Endpoint.Service(),
+			"endpoint", e.Name, "for_ms", milliseconds(e.Nanos))
 	}
+}
+
+// subject is what the name of an event is the name of.
+func subject(k engine.EventKind) string {
+	switch k {
+	case engine.EventEjected:
+		return "endpoint"
+	case engine.EventProxyRefused:
+		return "listener"
+	}
+	return "filter"
 }
 
 // eventName is the word for a kind in a line about many.
@@ -136,6 +156,8 @@ func eventName(k engine.EventKind) string {
 		return "filter_overrun"
 	case engine.EventProxyRefused:
 		return "proxy_refused"
+	case engine.EventEjected:
+		return "ejected"
 	}
 	return "unknown"
 }

@@ -41,6 +41,9 @@ var (
 	upstreamWaiting     = describe("upstream_waiting", "Exchanges that wait for a connection of the service.", "service")
 	upstreamClosedTotal = describe("upstream_closed_total", "Upstream connections closed, by reason.", "reason")
 	ejectionsTotal      = describe("ejections_total", "Endpoints ejected because their requests failed.", "service")
+	endpointsByState    = describe("endpoints", "Endpoints by state: unknown, healthy or unhealthy, and besides ejected, draining or warming_up.", "service", "state")
+	servicePanic        = describe("service_panic", "1 while so few endpoints are usable that health and ejections are ignored.", "service")
+	healthProbesTotal   = describe("health_probes_total", "Probes of endpoints, by result.", "result")
 )
 
 // Of loops.
@@ -121,5 +124,6 @@ func makeSumCounters() []sumCounter {
 		plain("upstream_wait_expired_total", "Exchanges that waited in vain.", func(s *stats) uint64 { return s.Pool.Expired }),
 		plain("upstream_exhausted_total", "Exchanges refused because too many waited.", func(s *stats) uint64 { return s.Pool.Exhausted }),
 		plain("upstream_no_endpoint_total", "Choices that found no usable endpoint.", func(s *stats) uint64 { return s.Pool.NoEndpoint }),
+		plain("upstream_panic_choices_total", "Choices that ignored health and ejections, in a panic.", func(s *stats) uint64 { return s.Pool.Panicked }),
 	}
 }

@@ -10,7 +10,9 @@ import (
 
 	"github.com/corelane/corelane/codec"
 	"github.com/corelane/corelane/engine"
+	"github.com/corelane/corelane/engine/reactor"
 	"github.com/corelane/corelane/pool"
+	"github.com/corelane/corelane/pool/health"
 )
 
 // maxScrapes bounds the scrapes that run at one time.
@@ -165,6 +167,10 @@ func (m *metrics) loops(out sample, totals []*engine.Stats, missing []int) {
 // endpoints share the label "other", and services are left out.
 func (m *metrics) upstreams(out sample) {
 	lanes, snap := m.node.counters.lanes(), m.node.server.Current()
+	now := reactor.Monotonic()
+	for r := range health.Results {
+		out.counter(healthProbesTotal, m.node.checker.Count(health.Result(r)), health.Result(r).String())
+	}
 	var rest laneUse
 	sent := 0
 	for i, name := range serviceNames(snap) {
@@ -172,6 +178,9 @@ func (m *metrics) upstreams(out sample) {
 		if i < maxServiceSeries {
 			out.gauge(upstreamWaiting, float64(service.State.Waiting()), name)
 			out.counter(ejectionsTotal, service.State.Ejections(), name)
+			out.flag(servicePanic, service.Panicking(now), name)
+			counts := countEndpoints(service, now)
+			counts.send(out, name)
 		}
 		for _, member := range service.Members {
 			use := lanes[member.Endpoint]

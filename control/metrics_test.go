@@ -54,6 +54,10 @@ func TestOperationsPage(t *testing.T) {
 	for path := range a.calls {
 		assert.Contains(t, string(page), "`"+path+"`")
 	}
+	require.NotEmpty(t, a.patterns)
+	for _, p := range a.patterns {
+		assert.Contains(t, string(page), "`"+p.path+"`")
+	}
 }
 
 func TestMetrics(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"github.com/corelane/corelane/engine"
 	"github.com/corelane/corelane/engine/snapshot"
 	"github.com/corelane/corelane/pool"
+	"github.com/corelane/corelane/pool/health"
 )
 
 // Options are what the program was started with.
@@ -45,15 +46,17 @@ type Node struct {
 	access   *AccessLog
 	counters *counters
 	watchdog *watchdog
+	checker  *health.Checker
 	admin    *admin
 	hangUps  chan struct{} // at most one waits; it stands for all
 	// stopWithin is how long the loops may take to end.
 	stopWithin time.Duration
 
 	// Atomic, or with a lock of their own.
-	state   atomic.Uint32
-	reloads reloadCounts
-	routes  routeIndex
+	state     atomic.Uint32
+	reloads   reloadCounts
+	routes    routeIndex
+	overrides overrides
 
 	// Goroutines: background ends before the loops do, logging after them.
 	background, logging group
@@ -135,6 +138,7 @@ func (n *Node) build(registry *pool.Registry, snap *snapshot.Snapshot) error {
 		return err
 	}
 	n.counters, n.watchdog = newCounters(n.server, n.log), newWatchdog(n.server.Loops, n.log)
+	n.checker = health.New(health.Options{OnChange: n.onHealth})
 	n.access, err = OpenAccessLog(n.doc.Log.Access.Path, n.options.Stdout, n.server.Rings(), n.log)
 	if err != nil {
 		return err
@@ -144,6 +148,7 @@ func (n *Node) build(registry *pool.Registry, snap *snapshot.Snapshot) error {
 	}
 	n.register(n.admin)
 	n.server.Publish(snap)
+	n.followEndpoints(snap)
 	if err := n.server.Listen(); err != nil {
 		return err
 	}
@@ -179,7 +184,9 @@ func serverOptions(doc *config.Document, name string, p placement, memory int64)
 // begin runs the loops and everything around them.
 func (n *Node) begin() error {
 	n.logging.run(n.access.Run)
-	n.logging.run(newEventLog(n.server.TakeEvents, n.log).run)
+	events := newEventLog(n.server.TakeEvents, n.log)
+	events.ejected = n.onEjected
+	n.logging.run(events.run)
 	n.background.run(n.admin.run)
 	if err := n.server.Start(); err != nil {
 		return err
@@ -190,6 +197,8 @@ func (n *Node) begin() error {
 	n.pipeline.SetPublish(n.publish)
 	n.background.run(n.watchdog.run)
 	n.background.run(n.counters.run)
+	n.background.run(n.checker.Run)
+	n.background.run(n.watchPanics)
 	n.background.run(n.watchSource)
 	n.background.run(n.answerHangUps)
 	n.setState(stateReady)

@@ -20,7 +20,9 @@ type reloadCounts struct {
 func (n *Node) publish(snap *snapshot.Snapshot) error {
 	began := time.Now()
 	n.server.Publish(snap)
-	if err := n.awaitGeneration(snap.Generation, publishDeadline); err != nil {
+	err := n.awaitGeneration(snap.Generation, publishDeadline)
+	n.followEndpoints(snap)
+	if err != nil {
 		n.log.Warn("a generation was published, but not every loop has reported it", "generation", snap.Generation, "error", err)
 		return nil
 	}
