@@ -37,7 +37,7 @@ func (l *Local) unfit(n *Node, s *Service, now int64) CloseReason {
 		return ReasonAge
 	case e.over():
 		return ReasonLimit
-	case l.closesIdle(s, e, now):
+	case n.lane.waiters.empty() && l.closesIdle(s, e, now): // those who wait end on it, rather than on a new one
 		return ReasonUnhealthy
 	}
 	return ReasonRemoved

@@ -113,6 +113,24 @@ func TestIdleConnectionsToWhatIsOutAreNotKept(t *testing.T) {
 	}
 }
 
+// Exchanges that had chosen an endpoint before it drained end on the connections that there are.
+func TestWaitersOfADrainingEndpointMakeNoConnection(t *testing.T) {
+	w := newWorld(t, 1)
+	s, e := w.limited(Limits{MaxConnections: 1, Wait: time.Minute})
+	first := w.must(Dial, 0, s, e)
+	second, third := w.must(Queued, 0, s, e), w.must(Queued, 0, s, e)
+	e.SetDraining(true, w.now)
+	w.locals[0].CloseIdle(e)
+	w.put(first)
+	assert.Same(t, first.conn, second.conn)
+	w.put(second)
+	assert.Same(t, first.conn, third.conn)
+	w.put(third)
+	assert.Equal(t, []CloseReason{ReasonUnhealthy}, first.conn.reasons)
+	assert.Zero(t, e.Conns())
+	assert.EqualValues(t, 1, w.locals[0].Stats().Dialed)
+}
+
 func TestHealthNames(t *testing.T) {
 	assert.Equal(t, "unknown", Unknown.String())
 	assert.Equal(t, "healthy", Healthy.String())
