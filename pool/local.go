@@ -44,6 +44,7 @@ type Local struct {
 	lanes     []*lane     // by endpoint slot
 	rotations []*rotation // by service slot
 	panics    []panicView // by service slot
+	dice      uint64      // decides who in slow start takes part in the present choice; 0: not thrown yet
 	holding   list[lane]  // lanes with idle connections
 	queues    list[lane]  // lanes with waiters
 	unsettled list[lane]  // lanes whose waiters may be served

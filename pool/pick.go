@@ -6,7 +6,10 @@ import "math/bits"
 // one that was tried only if no other is left; in a panic health does not count. ErrNoEndpoint: there is none. now is
 // monotonic nanoseconds. No allocation, except by the first choices of a service on a loop.
 func (l *Local) Pick(s *Service, tried *Tried, now int64) (*Endpoint, error) {
-	c := choice{local: l, service: s, tried: tried, now: now, panic: s.Panic > 0 && l.panicking(s, now)}
+	c := choice{local: l, service: s, tried: tried, now: now}
+	if s.Panic > 0 || s.warms {
+		c.prepare()
+	}
 	if tried.Len() > 0 {
 		if i := c.someone(); i >= 0 {
 			return c.chosen(i), nil
@@ -26,9 +29,8 @@ type choice struct {
 	service *Service
 	tried   *Tried
 	now     int64
-	panic   bool   // health and ejections are ignored
-	cold    bool   // only endpoints that warm up are left
-	dice    uint64 // decides who in slow start takes part; 0: not thrown yet
+	panic   bool // health and ejections are ignored
+	cold    bool // only endpoints that warm up are left
 }
 
 func (c *choice) balance() int {

@@ -82,6 +82,12 @@ func (e *Endpoint) SetDraining(on bool, now int64) (changed bool) {
 	return e.standing.And(^uint32(drainingBit))&drainingBit != 0
 }
 
+// prepare is for services that know panics, warm-up or slow start; the others do not pay for it.
+func (c *choice) prepare() {
+	c.panic = c.local.panicking(c.service, c.now)
+	c.local.dice = 0
+}
+
 // barred says why e, which is out or may have to warm up, must not be chosen; empty: it may be. In a panic every endpoint is
 // needed, whatever its checks say and however fresh it is.
 func (c *choice) barred(e *Endpoint) string {

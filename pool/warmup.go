@@ -49,10 +49,10 @@ func (c *choice) warming(e *Endpoint) string {
 	case share >= 1:
 		return ""
 	}
-	if c.dice == 0 {
-		c.dice = c.local.random.Uint64() | 1
+	if c.local.dice == 0 {
+		c.local.dice = c.local.random.Uint64() | 1
 	}
-	if float64(mix(c.dice+uint64(e.slot)<<1)>>11)/(1<<53) < share {
+	if float64(mix(c.local.dice+uint64(e.slot)<<1)>>11)/(1<<53) < share {
 		return ""
 	}
 	return WhySlowStart
