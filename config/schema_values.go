@@ -29,6 +29,8 @@ func valueRef(t reflect.Type) string {
 		return "pin"
 	case reflect.TypeFor[Instant]():
 		return "instant"
+	case reflect.TypeFor[Statuses]():
+		return "statuses"
 	case reflect.TypeFor[Filter]():
 		return "filter"
 	case reflect.TypeFor[FilterSet]():
@@ -44,6 +46,8 @@ func valueRef(t reflect.Type) string {
 // Numbers and truth values may stand where text is wanted.
 func valueSchemas() Properties {
 	const bytes = `[0-9]+(?:B|KiB|MiB|GiB|TiB)?`
+	const codes = ` *[1-5][0-9]{2}(?: *- *[1-5][0-9]{2})? *`
+	status := &Schema{AnyOf: []*Schema{number("integer", 100, 599), text("^" + codes + "(?:," + codes + ")*$")}}
 	return Properties{
 		{"text", &Schema{Type: Types{"string", "number", "boolean", "null"}}},
 		{"duration", &Schema{
@@ -70,6 +74,10 @@ func valueSchemas() Properties {
 		{"instant", &Schema{
 			Description: "A time as in RFC 3339, or a date.",
 			AnyOf:       []*Schema{text(`^[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[Tt].+)?$`), null()},
+		}},
+		{"statuses", &Schema{
+			Description: "Status codes and ranges of them, with commas between or as a list.",
+			AnyOf:       []*Schema{status, {Type: Types{"array"}, Items: status}, null()},
 		}},
 		{"filters", &Schema{Type: Types{"array", "null"}, Items: &Schema{Ref: "#/$defs/filter"}}},
 	}

@@ -33,7 +33,7 @@ func TestEventLog(t *testing.T) {
 	l.drain(at.Add(time.Second / 2))
 	assert.NotContains(t, lines.String(), "suppressed")
 	l.drain(at.Add(time.Second))
-	assert.Contains(t, lines.String(), "event=filter_overrun name=slow suppressed=2")
+	assert.Contains(t, lines.String(), "event=filter_overrun filter=slow suppressed=2")
 	l.drain(at.Add(3 * time.Second))
 	assert.Empty(t, l.paces, "quiet keys are forgotten")
 
