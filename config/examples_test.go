@@ -71,3 +71,38 @@ func TestAFolderIsMerged(t *testing.T) {
 	require.Len(t, doc.Warnings(), 1)
 	assert.Contains(t, doc.Warnings()[0], "30-routes.yaml, line 2 is left out")
 }
+
+// What two documents of a folder give twice is reported with both places.
+func TestAFolderWithConflicts(t *testing.T) {
+	folder := t.TempDir()
+	const text = `listeners:
+  - {name: web, address: "127.0.0.1:8080"}
+engine:
+  loops: 1
+services:
+  - {name: a, endpoints: [{address: "127.0.0.1:9000"}]}
+filter_sets:
+  app:
+    - request_id: {}
+routes:
+  - {id: x, match: {path: /x}, service: a, use: [app]}
+`
+	a, b := filepath.Join(folder, "a.yaml"), filepath.Join(folder, "b.yaml")
+	require.NoError(t, os.WriteFile(a, []byte(text), 0o600))
+	require.NoError(t, os.WriteFile(b, []byte(text), 0o600))
+	_, err := config.Load(folder)
+	var problems config.Problems
+	require.ErrorAs(t, err, &problems)
+	var got []string
+	for _, p := range problems {
+		got = append(got, p.String())
+	}
+	assert.Equal(t, []string{
+		b + `:2:12: listeners[0].name: "web" stands already in ` + a + ", line 2",
+		b + `:2:26: listeners[0].address: this address is taken by the listener in ` + a + ", line 2",
+		b + `:3:1: engine: this section stands already in ` + a + ", line 3",
+		b + `:6:12: services[0].name: "a" stands already in ` + a + ", line 6",
+		b + `:8:3: filter_sets.app: a filter set of this name stands already in ` + a + ", line 8",
+		b + `:11:10: routes[0].id: a route with the id "x" stands already in ` + a + ", line 11; two different times in updated_at would say which is newer",
+	}, got)
+}

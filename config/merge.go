@@ -43,7 +43,7 @@ func (d *draft) warn(message string) {
 
 func (d *draft) where(at place) string {
 	line := at.chunk.line
-	if at.node != nil {
+	if line == 0 && at.node != nil {
 		line = at.node.Pos.Line
 	}
 	return fmt.Sprintf("%s, line %d", d.files[at.file].Name, line)

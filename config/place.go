@@ -12,7 +12,9 @@ type place struct {
 	file int
 	root string
 	// node is the item, or nil if its text is still to be parsed.
-	node  *tree.Node
+	node *tree.Node
+	// chunk is the text of an item that was parsed alone. Of a section and a
+	// filter set it has the line of the key.
 	chunk chunk
 	// broken are the paths that could not be decoded. What is above or below
 	// them, or only absent, is not reported a second time.

@@ -99,6 +99,7 @@ func TestReviewOfServicesAndFilters(t *testing.T) {
 		{"weights of nothing", "services: [{name: b, endpoints: [{address: 127.0.0.1:1, weight: 0}]}]\nroutes:\n- {id: x, match: {path: /b}, service: b}\n", []string{`4:33 services[0].endpoints: the service has no endpoint with a weight: requests of route "x" (f.yaml, line 6) are answered`}},
 		{"nothing to retry", "services: [{name: b, endpoints: [{address: 127.0.0.1:1}], retries: {on: []}}]\nroutes:\n- {id: x, match: {path: /b}, service: b}\n", []string{"4:73 services[0].retries.on: 1 extra attempt, but `on` is empty: nothing is tried again"}},
 		{"no attempts", "services: [{name: b, endpoints: [{address: 127.0.0.1:1}], retries: {attempts: 0, on: []}}]\nroutes:\n- {id: x, match: {path: /b}, service: b}\n", nil},
+		{"only hedges", "services: [{name: b, endpoints: [{address: 127.0.0.1:1}], retries: {on: [], hedge: 1s}}]\nroutes:\n- {id: x, match: {path: /b}, service: b}\n", nil},
 		{"nothing to retry for a route", "routes:\n- {id: x, match: {path: /b}, service: a, retries: {attempts: 2, on: []}}\n- {id: y, match: {path: /c}, service: a, retries: {attempts: 2}}\n", []string{"5:42 routes[0].retries: 2 extra attempts, but `on` is empty"}},
 		{"behind an answer", "routes:\n- {id: x, match: {path: /b}, filters: [{answer: {}}, {stamp: {}}, {stamp: {}}]}\n", []string{"5:54 routes[0].filters[1]: answer" + answers + "stamp and 1 other filter gets none"}},
 		{"before an answer", "routes:\n- {id: x, match: {path: /b}, filters: [{stamp: {}}, {answer: {}}]}\n", nil},

@@ -78,7 +78,7 @@ func (r *reviewer) reviewRetries() {
 	services := make(map[string]*Service, len(r.draft.doc.Services))
 	for i, s := range r.draft.doc.Services {
 		services[s.Name] = s
-		if s.Retries.Attempts > 0 && len(s.Retries.On) == 0 {
+		if s.Retries.Attempts > 0 && len(s.Retries.On) == 0 && s.Retries.Hedge == 0 {
 			r.advise(r.draft.services[i], "retries.on", message, count(s.Retries.Attempts, "extra attempt"))
 		}
 	}
@@ -87,12 +87,13 @@ func (r *reviewer) reviewRetries() {
 		if one.Retries == nil || s == nil {
 			continue
 		}
-		attempts, on := s.Retries.Attempts, s.Retries.On
+		attempts, on, hedge := s.Retries.Attempts, s.Retries.On, s.Retries.Hedge
 		override(&attempts, one.Retries.Attempts)
+		override(&hedge, one.Retries.Hedge)
 		if one.Retries.On != nil {
 			on = one.Retries.On
 		}
-		if attempts > 0 && len(on) == 0 {
+		if attempts > 0 && len(on) == 0 && hedge == 0 {
 			r.advise(r.draft.routes[i], "retries", message, count(attempts, "extra attempt"))
 		}
 	}

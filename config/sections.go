@@ -58,12 +58,12 @@ func (d *draft) single(file int, p tree.Pair, target any) {
 	}
 	if first, twice := d.sections[p.Key]; twice {
 		d.add(file, []tree.Finding{{Pos: p.Pos, Path: p.Key, Message: fmt.Sprintf(
-			"this section stands already in %s, line %d", d.files[first.file].Name, first.node.Pos.Line)}})
+			"this section stands already in %s", d.where(first))}})
 		return
 	}
 	before := len(d.problems)
 	d.decode(file, p.Value, p.Key, target)
-	d.sections[p.Key] = place{file: file, root: p.Key, node: p.Value, broken: pathsOf(d.problems[before:])}
+	d.sections[p.Key] = place{file: file, root: p.Key, node: p.Value, chunk: chunk{line: p.Pos.Line}, broken: pathsOf(d.problems[before:])}
 }
 
 // section returns the place of a section; one that is absent has no place.
@@ -104,9 +104,9 @@ func (d *draft) readSets(file int, p tree.Pair) {
 		return
 	}
 	for _, set := range p.Value.Pairs {
-		at := place{file: file, root: "filter_sets." + set.Key, node: set.Value}
-		if _, twice := d.sets[set.Key]; twice {
-			d.complain(at, "", "a filter set of this name stands already in another document")
+		at := place{file: file, root: "filter_sets." + set.Key, node: set.Value, chunk: chunk{line: set.Pos.Line}}
+		if first, twice := d.sets[set.Key]; twice {
+			d.add(file, []tree.Finding{{Pos: set.Pos, Path: at.root, Message: "a filter set of this name stands already in " + d.where(first)}})
 			continue
 		}
 		fs := &FilterSet{}
