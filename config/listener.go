@@ -14,7 +14,7 @@ type Listener struct {
 	// TrustedProxies are the networks (CIDR) of peers whose X-Forwarded-* and
 	// identity fields are believed; unix stands for peers on a unix socket.
 	TrustedProxies []string `yaml:"trusted_proxies"`
-	// ProxyProtocol makes every connection begin with a PROXY header (version 1
+	// ProxyProtocol says that every connection begins with a PROXY header (version 1
 	// or 2), whose source is the peer from then on; without one it is closed.
 	// Whoever can connect can claim any address: let balancers only connect.
 	ProxyProtocol bool `yaml:"proxy_protocol" default:"false"`
