@@ -14,7 +14,8 @@ import (
 // that they make none.
 func TestSteadyStateAllocatesNothing(t *testing.T) {
 	for name, tc := range map[string]struct{ request, response string }{
-		"GET": {"GET /a/b?c=d HTTP/1.1\r\nHost: a.test\r\nUser-Agent: x\r\nAccept: */*\r\n\r\n", ok},
+		"GET":            {"GET /a/b?c=d HTTP/1.1\r\nHost: a.test\r\nUser-Agent: x\r\nAccept: */*\r\n\r\n", ok},
+		"GET with hedge": {"GET /a HTTP/1.1\r\nHost: a.test\r\n\r\n", ok},
 		"POST": {
 			"POST /a HTTP/1.1\r\nHost: a.test\r\nContent-Length: 5\r\nX_A: b\r\n\r\nhello",
 			"HTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\nConnection: x-hop\r\nX-Hop: 1\r\n\r\n2\r\nok\r\n0\r\n\r\n",
@@ -26,8 +27,11 @@ func TestSteadyStateAllocatesNothing(t *testing.T) {
 			defer ln.Close()
 			end := tc.request[len(tc.request)-4:]
 			go answerForEver(ln, []byte(end), []byte(tc.response))
-			g := newSetup(ln.Addr().String()).start(t)
-			c := g.dial()
+			s := newSetup(ln.Addr().String())
+			if name == "GET with hedge" {
+				s.retries.Hedge = patience // armed for each request, never due
+			}
+			c := s.start(t).dial()
 			roundTrips(t, c, tc.request, 200) // grow every buffer
 			const n = 2000
 			var before, after runtime.MemStats

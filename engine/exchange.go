@@ -366,6 +366,7 @@ func (x *Exchange) disarm() {
 
 // reset makes the exchange ready for the next request.
 func (x *Exchange) reset() {
+	clear(x.gaveUp[:x.givenUps])
 	x.exchangeState = exchangeState{}
 	x.Context.Recycle()
 	// Nothing of this client's may show in the answer to the next one, not even

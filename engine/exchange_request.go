@@ -135,6 +135,8 @@ func (x *Exchange) onRequestData(b []byte) {
 	}
 	if x.mayHold() {
 		x.held.add(x.w.loop, b, x.bytesIn, int64(x.w.server.options.High))
+	} else {
+		x.held.release(x.w.loop)
 	}
 	x.lead.up.sendData(b)
 	if x.lead.up.overHigh() {

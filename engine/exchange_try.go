@@ -128,10 +128,15 @@ func (x *Exchange) takeRetry(kind faultKind, why cause) bool {
 	return true
 }
 
-// mayHold says whether a body is worth keeping for another try.
+// mayHold says whether a body is worth keeping for another try. That of an
+// unsafe request is while nothing was sent: its connection may turn out to have
+// died in the pool.
 func (x *Exchange) mayHold() bool {
-	return x.req.MethodID().Idempotent() &&
-		(x.route.Retries.Attempts > 0 || x.lead.up.reused())
+	up := x.lead.up
+	if x.req.MethodID().Idempotent() {
+		return x.route.Retries.Attempts > 0 || up.reused()
+	}
+	return up.reused() && up.untouched()
 }
 
 // outcomeOf is what the pool's gates learn from a response.

@@ -31,7 +31,7 @@ func newRace(t *testing.T, change func(*setup)) *race {
 
 func raceOf(t *testing.T, change func(*setup), origins ...*origin) *race {
 	t.Helper()
-	r := &race{arrived: make(chan *peer, 16)}
+	r := &race{arrived: make(chan *peer, 64)}
 	s := newSetup()
 	for _, o := range origins {
 		s.endpoints = append(s.endpoints, o.addr)
@@ -91,12 +91,14 @@ func (r *race) begin() *peer {
 func (r *race) on(f func(w *worker)) {
 	done := make(chan struct{})
 	w := r.server.workers[0]
-	w.loop.Post(&reactor.Task{Run: func(*reactor.Loop) {
+	w.loop.Post(taskOf(func() {
 		defer close(done)
 		f(w)
-	}})
+	}))
 	<-done
 }
+
+func taskOf(f func()) *reactor.Task { return &reactor.Task{Run: func(*reactor.Loop) { f() }} }
 
 // fire makes the hedge's clock run out, and tells whether it ran.
 func (r *race) fire() (armed bool) {
