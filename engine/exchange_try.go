@@ -94,9 +94,27 @@ func (x *Exchange) failsOver(kind faultKind) bool {
 	case faultConnect:
 		return true
 	case faultReset:
-		return x.tried.Len() < len(x.svc.Pool.Members)
+		return x.anyUntried()
 	}
 	return false
+}
+
+// anyUntried says whether an endpoint is left that was not tried and may be.
+func (x *Exchange) anyUntried() bool {
+	for i := range x.svc.Pool.Members {
+		m := &x.svc.Pool.Members[i]
+		if m.Weight > 0 && !x.tried.Has(m.Endpoint) && x.welcomes(m.Endpoint) {
+			return true
+		}
+	}
+	return false
+}
+
+// welcomes says whether an endpoint may be asked for more than the exchange
+// cannot do without: not in a panic, nor before it is warm.
+func (x *Exchange) welcomes(e *pool.Endpoint) bool {
+	why := x.svc.Pool.Refusal(e, x.now())
+	return why == "" || why == pool.WhySlowStart
 }
 
 // extraTries counts the tries behind the first, without the one that replaced a

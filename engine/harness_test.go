@@ -37,6 +37,8 @@ type setup struct {
 	passive   pool.Passive
 	balance   pool.Balance
 	endpoints []string
+	spare     []string // endpoints without weight
+	warmUp    time.Duration
 	timeouts  snapshot.Timeouts
 	retries   snapshot.Retries
 	connect   time.Duration
@@ -126,6 +128,12 @@ func (g *gateway) service() *snapshot.Service {
 		require.NoError(g.t, err)
 		cfg.Members = append(cfg.Members, pool.Member{Endpoint: e, Weight: 1})
 	}
+	for _, address := range s.spare {
+		e, err := g.registry.Endpoint("origin", address, "")
+		require.NoError(g.t, err)
+		cfg.Members = append(cfg.Members, pool.Member{Endpoint: e})
+	}
+	cfg.WarmUp = s.warmUp
 	ps, err := pool.NewService(cfg)
 	require.NoError(g.t, err)
 	return &snapshot.Service{

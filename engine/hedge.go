@@ -44,7 +44,7 @@ func (x *Exchange) startHedge() {
 	}
 	now := x.now()
 	ep, err := x.w.local.Pick(x.svc.Pool, &x.tried, now)
-	if err != nil || x.tried.Has(ep) {
+	if err != nil || x.tried.Has(ep) || !x.welcomes(ep) {
 		return
 	}
 	if !x.retrying {

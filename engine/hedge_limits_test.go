@@ -124,6 +124,53 @@ func TestBudgetIsAShareOfTheOthers(t *testing.T) {
 	require.Equal(t, [2]uint64{5, live - 5}, [2]uint64{got.Hedges, got.RetriesDenied})
 }
 
+// The other endpoint gets a hedge only where it would get a first try.
+func TestHedgeSparesTheOtherEndpoint(t *testing.T) {
+	for name, spare := range map[string]func(e *pool.Endpoint, now int64){
+		"draining":  func(e *pool.Endpoint, now int64) { e.SetDraining(true, now) },
+		"unhealthy": func(e *pool.Endpoint, now int64) { e.SetHealth(pool.Unhealthy, now) },
+		"warming up": func(e *pool.Endpoint, now int64) {
+			e.SetHealth(pool.Unhealthy, now)
+			e.SetHealth(pool.Healthy, now)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRace(t, func(s *setup) { s.warmUp = time.Hour })
+			c, first := r.dial().get("/"), r.begin()
+			for _, address := range r.setup.endpoints {
+				if address != first.endpoint() {
+					e, err := r.registry.Endpoint("origin", address, "")
+					require.NoError(t, err)
+					r.on(func(w *worker) { spare(e, w.loop.Now()) })
+				}
+			}
+			require.True(t, r.fire())
+			first.send(answer("first"))
+			c.expect(200, "first")
+			require.Zero(t, r.stats().Hedges)
+			r.settled(0)
+		})
+	}
+}
+
+// A reset is no failing over where nobody else may be asked.
+func TestResetsOfTheOnlyEndpointAreCharged(t *testing.T) {
+	r := newRace(t, func(s *setup) {
+		s.retries.Budget = 1
+		s.endpoints, s.spare = s.endpoints[:1], []string{refusing(t)}
+	})
+	var ups []*peer
+	for range minRetries + 2 {
+		r.dial().get("/")
+		ups = append(ups, r.begin())
+	}
+	for _, up := range ups {
+		up.reset()
+	}
+	r.eventually(func() bool { return r.stats().RetriedReset+r.stats().RetriesDenied == minRetries+2 })
+	require.Equal(t, uint64(minRetries), r.stats().RetriedReset)
+}
+
 // fireNewest makes the clock of one exchange run out that has no hedge yet.
 func (r *race) fireNewest() {
 	r.on(func(w *worker) {
