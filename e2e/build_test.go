@@ -25,7 +25,7 @@ func building(t *testing.T, args ...string) *program {
 		args[i] = strings.Replace(arg, "=ROOT/", "="+root+"/", 1)
 	}
 	p.launch(append([]string{"build", "--corelane", root, "-o", "bin/gateway"}, args...)...)
-	p.exit()
+	p.exitWithin(10 * patience) // a compiler without a cache takes its time
 	return p
 }
 

@@ -174,9 +174,14 @@ func (p *program) signal(s syscall.Signal) {
 // exit waits for the end and returns the exit code, -1 for a signal.
 func (p *program) exit() int {
 	p.t.Helper()
+	return p.exitWithin(patience)
+}
+
+func (p *program) exitWithin(limit time.Duration) int {
+	p.t.Helper()
 	select {
 	case <-p.exited:
-	case <-time.After(patience):
+	case <-time.After(limit):
 		p.t.Fatal("the program does not end")
 	}
 	return p.cmd.ProcessState.ExitCode()
