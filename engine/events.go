@@ -26,13 +26,16 @@ const (
 	// EventProxyRefused: a connection did not begin with a PROXY header and was
 	// closed; at most one a second for each loop.
 	EventProxyRefused
+	// EventSpillFailed: a request body could not be kept in a file; its exchange
+	// was answered with 503.
+	EventSpillFailed
 )
 
 // Event is something rare that the control side logs.
 type Event struct {
 	Kind  EventKind
 	Loop  int
-	Name  string // the filter, the endpoint's address, or the listener
+	Name  string // the filter, the endpoint's address, the listener, or the folder
 	Route string
 	Nanos int64
 	Value any

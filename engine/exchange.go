@@ -18,6 +18,8 @@ const (
 	stateFree state = iota
 	// stateFiltering: request filters run, or one of them waits.
 	stateFiltering
+	// stateHolding: the request body is received whole; no endpoint is chosen.
+	stateHolding
 	// stateConnecting: an endpoint is being chosen, queued for or connected to.
 	stateConnecting
 	// stateRequesting: the request is being sent; no response head yet.
@@ -60,6 +62,7 @@ type Exchange struct {
 	first    try
 	tried    pool.Tried
 	held     heldBody
+	buffer   buffer
 	upClock  reactor.Timer // one of a filter's wait, hedge, upstream idle, tunnel idle
 	gaveUp   [maxGivenUp]givenUp
 	allClock reactor.Timer
@@ -82,18 +85,24 @@ type exchangeState struct {
 	maxBody  int64
 	bytesIn  int64
 	bytesOut int64
+	bodyOut  int64 // request body bytes behind the filters
 	status   int
 	tries    int
 	givenUps int // entries of gaveUp
 
 	// reached is the last filter of each stage that the request got to.
 	reached [stages]int
+	// bodyFrom is the last filter of each stage that has seen the head that is
+	// sent, and so sees the body.
+	bodyFrom [stages]int
 	// waitAt is the filter that waits.
 	waitAt int
 
 	requestDone  bool // the request's end has been received
 	bodyOpen     bool // body bytes are wanted
 	respOpen     bool // response body bytes are wanted
+	noBody       bool // the response has none
+	holdsBody    bool // the request body is received whole before it is sent
 	local        bool // the answer is ours
 	waiting      bool // a filter waits
 	upgrade      bool // the client asked for another protocol
@@ -125,6 +134,7 @@ const (
 	clockFilter
 	clockPerTry
 	clockTotal
+	clockSpill
 )
 
 // newExchange is called by the worker when its free list is empty.
@@ -237,13 +247,17 @@ func (x *Exchange) onWake() {
 	x.w.loop.Disarm(&x.upClock)
 	x.waiting = false
 	x.touch()
+	if x.state == stateHolding {
+		x.resumeWhole()
+		return
+	}
 	chain, at := x.chain(x.stage), x.waitAt
 	v := chain.Resume(&x.Context, at)
 	switch {
 	case v == filters.Wait:
 		x.suspend(at)
 	case x.state == stateAnswering && v == filters.Respond:
-		x.replaceResponse()
+		x.replaceResponse(at)
 		x.runResponseFilters(at - 1)
 	case x.state == stateAnswering:
 		x.runResponseFilters(at - 1)
@@ -265,6 +279,8 @@ func (x *Exchange) OnTimer(kind uint8, _ int64) {
 		x.endTunnel()
 	case clockTotal:
 		x.fail(faultTotal)
+	case clockSpill:
+		x.onSpillFailed(errSpillLate)
 	case clockFilter:
 		// A wait that was called off leaves its clock behind; a Resume that won
 		// the race is on its way and goes on by itself.
@@ -316,6 +332,7 @@ func (x *Exchange) fail(f fault) {
 	x.Context.Fail(f.reason, f.message)
 	if x.state == stateAnswering {
 		// A response filter was waiting: it has seen its head and sees no other.
+		x.narrow(x.waitAt)
 		x.buildReply()
 		x.runResponseFilters(x.waitAt - 1)
 		return
@@ -330,6 +347,7 @@ func (x *Exchange) finish() {
 	wakeComes := !x.Context.ExpireWait()
 	x.waiting = false
 	x.dropTry(fault{})
+	x.buffer.release(x.w.loop)
 	x.disarm()
 	now := x.now()
 	x.touch()

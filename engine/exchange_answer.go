@@ -46,6 +46,7 @@ func (x *Exchange) buildReply() {
 // startResponseFilters runs the response phases, innermost first.
 func (x *Exchange) startResponseFilters() {
 	x.stage = stageRoute
+	x.bodyFrom = x.reached
 	x.runResponseFilters(x.reached[stageRoute])
 }
 
@@ -58,7 +59,7 @@ func (x *Exchange) runResponseFilters(from int) {
 			x.suspendResponse(i)
 			return
 		case filters.Respond:
-			x.replaceResponse()
+			x.replaceResponse(i)
 			from = i - 1
 			continue
 		}
@@ -78,9 +79,11 @@ func (x *Exchange) suspendResponse(at int) {
 	x.suspend(at)
 }
 
-// replaceResponse drops what was to be sent for the reply of a response filter.
-func (x *Exchange) replaceResponse() {
+// replaceResponse drops what was to be sent for the reply of the response filter
+// with that number.
+func (x *Exchange) replaceResponse(at int) {
 	x.dropTry(fault{})
+	x.narrow(at)
 	x.buildReply()
 }
 
@@ -96,6 +99,7 @@ func (x *Exchange) sendResponseHead() {
 		h.AddKnown(codec.Date, x.w.date())
 	}
 	x.setState(stateResponding)
+	x.frameResponse(h)
 	x.down.sendHead(h)
 	if x.local {
 		x.sendReplyBody()
@@ -114,30 +118,33 @@ func (x *Exchange) sendReplyBody() {
 		x.w.scratch = appendError(x.w.scratch[:0], reply.Reason, reply.Message, x.TraceID[:])
 		body = x.w.scratch
 	}
-	if x.req.MethodID() != codec.HEAD && len(body) > 0 {
-		x.bytesOut = int64(len(body))
-		if !x.showResponse(body, true) {
-			return
-		}
-		x.down.sendData(body)
+	out, ok := x.showResponse(body, true)
+	if !ok {
+		return
 	}
+	x.passResponse(out, moved(out, body))
 	x.down.sendEnd(nil)
 	x.finish()
 }
 
-// showResponse gives a piece to the filters that look at response bodies. False
-// means that one of them broke, and that the answer was cut.
-func (x *Exchange) showResponse(b []byte, last bool) bool {
+// showResponse gives a piece to the filters that look at response bodies, and
+// returns what they made of it. False means that one of them broke, and that the
+// answer was cut.
+func (x *Exchange) showResponse(b []byte, last bool) ([]byte, bool) {
+	if x.noBody {
+		return nil, true
+	}
 	for s := stageRoute; ; s-- {
 		if c := x.chain(s); c.HasResponseBody() {
 			x.touch()
-			if c.ResponseBody(&x.Context, x.reached[s], b, last) != filters.Continue {
+			if c.ResponseBody(&x.Context, x.bodyFrom[s], b, last) != filters.Continue {
 				x.fail(faultFilterBroke)
-				return false
+				return nil, false
 			}
+			b = x.Context.Piece()
 		}
 		if s == stageListener {
-			return true
+			return b, true
 		}
 	}
 }
@@ -148,6 +155,9 @@ func (t *try) onInterim() {
 	x, h := t.x, t.head
 	if x.responded() || x.state == stateAnswering || x.rival != nil {
 		return
+	}
+	if x.holdsBody && h.Status() == 100 {
+		return // the client was told already, or did not ask
 	}
 	h.DropHopByHop(false)
 	x.interim = true
@@ -163,7 +173,7 @@ func (t *try) onResponseHead() {
 	x.w.loop.Disarm(&t.clock)
 	x.w.loop.Disarm(&t.limit)
 	switch status := t.head.Status(); {
-	case status == 101 && !x.upgrade:
+	case status == 101 && (!x.upgrade || t.feeds):
 		t.failed(faultBadResponse)
 		return
 	case x.rival != nil && x.route.Retries.Statuses.Has(status):
@@ -178,6 +188,7 @@ func (t *try) onResponseHead() {
 	}
 	x.answeredBy(t)
 	x.held.release(x.w.loop)
+	x.letGo()
 	// 426 must say which protocol it wants (RFC 9110 §15.5.22).
 	x.resp.DropHopByHop(x.resp.Status() == 101 || x.resp.Status() == 426)
 	x.setState(stateAnswering)
@@ -186,11 +197,11 @@ func (t *try) onResponseHead() {
 
 // onResponseData relays a piece of the body.
 func (x *Exchange) onResponseData(b []byte) {
-	x.bytesOut += int64(len(b))
-	if !x.showResponse(b, false) {
+	out, ok := x.showResponse(b, false)
+	if !ok {
 		return
 	}
-	x.down.sendData(b)
+	x.passResponse(out, moved(out, b))
 	if x.down.overHigh() {
 		x.lead.up.pause()
 		x.w.loop.Disarm(&x.upClock)
@@ -203,9 +214,11 @@ func (x *Exchange) onResponseData(b []byte) {
 func (x *Exchange) onResponseEnd(trailers *codec.Head) {
 	x.lead.settle(outcomeOf(x.status))
 	x.lead.up = nil
-	if !x.showResponse(nil, true) {
+	tail, ok := x.showResponse(nil, true)
+	if !ok {
 		return
 	}
+	x.passResponse(tail, true)
 	trailers.DropNamedBy(&x.resp)
 	x.down.sendEnd(trailers)
 	x.finish()

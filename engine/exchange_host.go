@@ -31,5 +31,8 @@ func (x *Exchange) FilterPanicked(e *filters.Entry, value any, stack []byte) {
 	})
 }
 
+// FilterLength implements filters.Host.
+func (x *Exchange) FilterLength(*filters.Entry) { x.w.stats.FilterLengths++ }
+
 // ResumedTwice implements filters.Host; any goroutine.
 func (x *Exchange) ResumedTwice() { x.w.server.resumedTwice.Add(1) }

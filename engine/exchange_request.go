@@ -115,8 +115,15 @@ func (x *Exchange) forward() {
 	}
 	x.svc, x.Service = r.Service, r.Service.Name
 	x.w.resolver.Forward(&x.query, &x.req, nil)
+	if x.Context.RequestChanges() && !x.requestDone {
+		x.req.SetFraming(codec.FramingChunked, -1)
+	}
 	x.w.enterService(x.svc)
 	x.counted = true
+	if x.holds() {
+		x.hold()
+		return
+	}
 	x.beginTry()
 }
 
@@ -130,33 +137,38 @@ func (x *Exchange) onRequestData(b []byte) {
 		x.fail(faultBodyTooLarge)
 		return
 	}
-	if !x.showRequest(b, false) {
-		return
-	}
-	if x.mayHold() {
-		x.held.add(x.w.loop, b, x.bytesIn, int64(x.w.server.options.High))
-	} else {
-		x.held.release(x.w.loop)
-	}
-	x.lead.up.sendData(b)
-	if x.lead.up.overHigh() {
-		x.down.pause()
+	if out, ok := x.showRequest(b, false); ok {
+		x.passRequest(out, moved(out, b))
 	}
 }
 
-// onRequestEnd ends the body; only called while bodyOpen.
+// onRequestEnd ends the body. Within the delivery of its last piece the exchange
+// may have been refused already.
 func (x *Exchange) onRequestEnd() {
-	if !x.showRequest(nil, true) {
+	if !x.bodyOpen {
+		x.requestDone = true
 		return
 	}
+	tail, ok := x.showRequest(nil, true)
+	if !ok {
+		return
+	}
+	x.passRequest(tail, true)
+	if !x.bodyOpen {
+		return // the tail was too much
+	}
 	x.requestDone, x.bodyOpen = true, false
+	if x.state == stateHolding {
+		x.endHold()
+		return
+	}
 	x.armHedge()
 	x.lead.endRequest()
 }
 
-// showRequest gives a piece to the filters that look at request bodies. False
-// means that one of them ended the exchange.
-func (x *Exchange) showRequest(b []byte, last bool) bool {
+// showRequest gives a piece to the filters that look at request bodies, and
+// returns what they made of it. False means that one of them ended the exchange.
+func (x *Exchange) showRequest(b []byte, last bool) ([]byte, bool) {
 	for s := stageListener; s < stages; s++ {
 		c := x.chain(s)
 		if !c.HasRequestBody() {
@@ -165,6 +177,7 @@ func (x *Exchange) showRequest(b []byte, last bool) bool {
 		x.touch()
 		switch c.RequestBody(&x.Context, b, last) {
 		case filters.Continue:
+			b = x.Context.Piece()
 			continue
 		case filters.Wait:
 			x.Context.ExpireWait()
@@ -172,9 +185,9 @@ func (x *Exchange) showRequest(b []byte, last bool) bool {
 		default:
 			x.refuseBody()
 		}
-		return false
+		return nil, false
 	}
-	return true
+	return b, true
 }
 
 // refuseBody sends the answer of a body filter, or cuts an answer that has

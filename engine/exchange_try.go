@@ -49,7 +49,7 @@ func (x *Exchange) mayRepeat(f fault, untouched, reused bool) bool {
 	if x.interim || !untouched && !x.req.MethodID().Idempotent() {
 		return false
 	}
-	if x.bytesIn > 0 && !x.held.whole(x.bytesIn) {
+	if !x.keepsBody() {
 		return false
 	}
 	if f.kind == faultReset && reused && !x.staleRetried {
@@ -82,7 +82,7 @@ func (x *Exchange) retryStatus(status int) bool {
 	return x.route.Retries.Statuses.Has(status) && !x.interim &&
 		x.req.MethodID().Idempotent() &&
 		x.requestDone &&
-		(x.bytesIn == 0 || x.held.whole(x.bytesIn)) &&
+		x.keepsBody() &&
 		x.takeRetry(faultFinal, cause(status))
 }
 

@@ -62,6 +62,8 @@ var (
 	faultOverloaded     = fault{codec.Overloaded, fromInside, faultFinal, "the gateway is out of buffers"}
 	faultNoSocket       = fault{codec.Overloaded, fromInside, faultFinal, "the gateway has no socket to reach the upstream with"}
 	faultBodyTooLarge   = fault{codec.BodyTooLarge, fromDownstream, faultFinal, "the request body is too large"}
+	faultSpill          = fault{codec.Overloaded, fromInside, faultFinal, "the gateway has no room for the request body"}
+	faultSlowBody       = fault{codec.RequestTimeout, fromDownstream, faultFinal, "the request body arrives too slowly"}
 	faultReadIdle       = fault{codec.RequestTimeout, fromDownstream, faultFinal, "the request body stopped arriving"}
 	faultCutRequest     = fault{codec.BadFraming, fromDownstream, faultFinal, "the request body ended early"}
 )

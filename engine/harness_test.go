@@ -48,6 +48,7 @@ type setup struct {
 	route     func(*snapshot.Route)
 	filters   []any
 	listening []any
+	tune      func(*Server)
 }
 
 func newSetup(endpoints ...string) *setup {
@@ -87,6 +88,9 @@ func (s *setup) start(t *testing.T) *gateway {
 	server, err := New(s.options, g.registry)
 	require.NoError(t, err)
 	g.server = server
+	if s.tune != nil {
+		s.tune(server)
+	}
 	server.Publish(g.compile(1))
 	require.NoError(t, server.Listen())
 	require.NoError(t, server.Start())

@@ -19,7 +19,8 @@ type hedgeTry struct {
 
 // armHedge starts the wait for the first try's response head after which a hedge
 // begins. It runs from the start of the try, or from the end of a request that is
-// still being received then: a slow client is not a slow endpoint.
+// still being received then, or sent from its holder: a slow client is not a slow
+// endpoint, and a long body not a late answer.
 func (x *Exchange) armHedge() {
 	if after := x.route.Retries.Hedge; after > 0 && x.mayHedge() {
 		x.armUp(clockHedge, after.Nanoseconds())
@@ -32,7 +33,7 @@ func (x *Exchange) mayHedge() bool {
 	return (x.state == stateConnecting || x.state == stateRequesting) &&
 		x.hedge == nil && !x.interim && !x.upgrade && x.requestDone &&
 		x.req.MethodID().Idempotent() &&
-		(x.bytesIn == 0 || x.held.whole(x.bytesIn)) &&
+		x.keepsBody() && !x.lead.feeds &&
 		x.extraTries() < x.route.Retries.Attempts
 }
 

@@ -45,7 +45,10 @@ type Options struct {
 	Memory int64
 	// FilterBudget is the time after which a filter's call is logged; 0: off.
 	FilterBudget time.Duration
-	Listeners    []ListenerOptions
+	// SpillDir is the folder for request bodies that outgrow memory; empty: the
+	// system's temporary folder.
+	SpillDir  string
+	Listeners []ListenerOptions
 	// AccessLog says whether records are written, AccessSample which share.
 	AccessLog    bool
 	AccessSample float64
@@ -59,8 +62,12 @@ type Server struct {
 	registry *pool.Registry
 	seed     uint64
 	workers  []*worker
-	memory   *reactor.Memory
-	limit    *reactor.Limit
+	files    *files
+	// rateWindow is that of bodyRate, spillTime what a job on a file may take; in
+	// nanoseconds.
+	rateWindow, spillTime int64
+	memory                *reactor.Memory
+	limit                 *reactor.Limit
 
 	// Atomic.
 	current      atomic.Pointer[snapshot.Snapshot]
@@ -73,7 +80,9 @@ type Server struct {
 	mu        sync.Mutex // guards what follows
 	listeners []*reactor.Listener
 	stopped   chan error
-	started   bool
+	// filesStopped is the same of the loop of files, which ends after the others.
+	filesStopped chan error
+	started      bool
 }
 
 // New makes a server that neither listens nor runs. The registry is the one
@@ -88,13 +97,18 @@ func New(o Options, registry *pool.Registry) (*Server, error) {
 	s := &Server{
 		options: o, registry: registry,
 		memory: reactor.NewMemory(o.Memory), limit: reactor.NewLimit(o.MaxConnections),
-		stopped: make(chan error, o.Loops),
+		rateWindow: rateWindow, spillTime: spillTime,
+		stopped: make(chan error, o.Loops), filesStopped: make(chan error, 1),
 	}
 	var seed [32]byte
 	if _, err := crand.Read(seed[:]); err != nil {
 		return nil, fmt.Errorf("engine: no random numbers: %w", err)
 	}
 	s.seed = binary.LittleEndian.Uint64(seed[:])
+	var err error
+	if s.files, err = newFiles(o.SpillDir, o.Poller, s.onPanic); err != nil {
+		return nil, err
+	}
 	for i := range o.Loops {
 		loop, err := reactor.NewLoop(reactor.Options{
 			ID: i, CPU: s.cpuOf(i), Poller: o.Poller, High: o.High, Low: o.Low,
@@ -168,6 +182,7 @@ func (s *Server) Start() error {
 		loops[i] = w.loop
 		go func() { s.stopped <- w.loop.Run() }()
 	}
+	go func() { s.filesStopped <- s.files.loop.Run() }()
 	s.started = true
 	for i, ln := range s.listeners {
 		name := s.options.Listeners[i].Name
@@ -252,6 +267,10 @@ func (s *Server) Stop() error {
 		if err := <-s.stopped; err != nil && first == nil {
 			first = err
 		}
+	}
+	s.files.loop.Stop()
+	if err := <-s.filesStopped; err != nil && first == nil {
+		first = err
 	}
 	return first
 }

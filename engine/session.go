@@ -44,13 +44,15 @@ const (
 	halfCloseGrace = int64(1e9)
 )
 
-// Kinds of a session's timer; only one phase runs at a time.
+// Kinds of a session's timer; only one phase runs at a time. The rate of a body
+// has a timer of its own.
 const (
 	clockHead uint8 = iota
 	clockKeepalive
 	clockReadIdle
 	clockDiscard
 	clockHalfClose
+	clockBodyRate
 )
 
 // Session speaks HTTP/1.1 with one client (RFC 9112). It makes one exchange at
@@ -75,6 +77,8 @@ type Session struct {
 	body      http1.Body
 	limits    http1.Limits
 	clock     reactor.Timer
+	rateClock reactor.Timer
+	rate      bodyRate
 	requests  int
 	headHeld  int // bytes of an unfinished head, counted in the budget
 	discarded int64
@@ -98,6 +102,7 @@ func newSession(w *worker, c *reactor.Conn, listener string) *Session {
 	s := &Session{w: w, conn: c, listener: listener, keep: true, peer: c.Remote()}
 	s.peerText = s.peer.Addr().AppendTo(nil)
 	s.clock.Init(s, clockHead)
+	s.rateClock.Init(s, clockBodyRate)
 	s.refresh()
 	s.expectProxy()
 	c.SetReadSize(headReadSize)
@@ -226,6 +231,7 @@ func (s *Session) begin(x *Exchange) {
 	s.body.Start(h.Framing(), h.ContentLength())
 	if !s.body.Done() {
 		s.state = readingBody
+		s.rate.begin(s.w.server.rateWindow, s.lis.MinBodyRate)
 		s.conn.SetReadSize(bodyReadSize)
 	}
 	x.begin(s, s.lis, snap, !s.body.Done())
@@ -249,15 +255,28 @@ func (s *Session) refuse(x *Exchange, f fault) {
 	x.refused(s, s.lis, snap, f)
 }
 
+// armReadIdle starts the clocks of a body that is being read.
 func (s *Session) armReadIdle() {
 	s.arm(clockReadIdle, s.w.loop.Now()+s.lis.ReadIdle.Nanoseconds(), s.lis.ReadIdle > 0)
+	if s.rate.least > 0 {
+		s.w.loop.Arm(&s.rateClock, s.rate.run(s.w.loop.Now()))
+	}
+}
+
+// stopReadClocks stops them: it is we who do not read.
+func (s *Session) stopReadClocks() {
+	s.w.loop.Disarm(&s.clock)
+	if s.rate.runs {
+		s.rate.stop(s.w.loop.Now())
+		s.w.loop.Disarm(&s.rateClock)
+	}
 }
 
 // readBody decodes body bytes while the exchange takes them.
 func (s *Session) readBody(b []byte) int {
 	x := s.x
 	if !x.bodyOpen || s.conn.Paused() {
-		s.w.loop.Disarm(&s.clock) // it is we who do not read; resume starts it again
+		s.stopReadClocks() // resume starts them again
 		return 0
 	}
 	s.expected = false
@@ -269,6 +288,7 @@ func (s *Session) readBody(b []byte) int {
 		return len(b)
 	}
 	if len(data) > 0 {
+		s.rate.add(len(data))
 		x.onRequestData(data)
 		if s.x != x || s.state != readingBody {
 			return n
@@ -286,7 +306,7 @@ func (s *Session) readBody(b []byte) int {
 // endBody hands over the end of the request.
 func (s *Session) endBody() {
 	s.state = awaiting
-	s.w.loop.Disarm(&s.clock)
+	s.stopReadClocks()
 	s.conn.SetReadSize(headReadSize)
 	s.x.onRequestEnd()
 }
@@ -368,10 +388,22 @@ func (s *Session) OnTimer(kind uint8, _ int64) {
 			s.x.onClientGone(nil)
 		}
 	case clockReadIdle:
-		s.keep, s.unread = false, true
-		s.state = awaiting
-		s.x.fail(faultReadIdle)
+		s.refuseBody(faultReadIdle)
+	case clockBodyRate:
+		if s.state == readingBody && !s.rate.judge(s.w.loop.Now()) {
+			s.refuseBody(faultSlowBody)
+		} else if s.state == readingBody {
+			s.w.loop.Arm(&s.rateClock, s.rate.run(s.w.loop.Now()))
+		}
 	}
+}
+
+// refuseBody gives up a body that does not arrive as it should.
+func (s *Session) refuseBody(f fault) {
+	s.stopReadClocks()
+	s.keep, s.unread = false, true
+	s.state = awaiting
+	s.x.fail(f)
 }
 
 // onHeadClock closes silently if no byte of a request came, else says 408.

@@ -140,7 +140,7 @@ func (s *Session) closeTunnel() { s.close() }
 // pause implements downstream; a paused client's clock stops.
 func (s *Session) pause() {
 	s.conn.Pause()
-	s.w.loop.Disarm(&s.clock)
+	s.stopReadClocks()
 }
 
 // resume implements downstream. A client that waits for 100 is not late.
@@ -154,7 +154,7 @@ func (s *Session) resume() {
 // hold implements downstream.
 func (s *Session) hold() {
 	if s.state == readingBody {
-		s.w.loop.Disarm(&s.clock)
+		s.stopReadClocks()
 	}
 }
 
@@ -191,6 +191,7 @@ func (s *Session) leave() {
 	}
 	s.state = closed
 	s.w.loop.Forget(&s.clock) // the wheel must not keep what has ended
+	s.w.loop.Forget(&s.rateClock)
 	s.w.removeSession(s)
 }
 

@@ -17,18 +17,21 @@ type try struct {
 
 	// Owned by the loop; tryState is cleared by reset.
 	tryState
-	waiter pool.Waiter
-	clock  reactor.Timer // connect, then first byte
-	limit  reactor.Timer // per try
+	waiter  pool.Waiter
+	clock   reactor.Timer // connect, then the disk, then first byte
+	limit   reactor.Timer // per try
+	feeding reactor.Task  // goes on with the held body
 }
 
 // tryState is what one assignment clears.
 type tryState struct {
 	up       upstream
 	endpoint *pool.Endpoint
-	started  bool // the pool was told of the try
-	fresh    bool // the try must not take an idle connection
-	hedging  bool // the try is a hedge
+	started  bool  // the pool was told of the try
+	fresh    bool  // the try must not take an idle connection
+	hedging  bool  // the try is a hedge
+	feeds    bool  // the held body is being sent
+	fed      int64 // bytes of it that were
 }
 
 var _ pool.WaiterOwner = (*try)(nil)
@@ -38,6 +41,7 @@ func (t *try) init(x *Exchange, head *codec.Head) {
 	t.waiter.Init(t)
 	t.clock.Init(t, clockConnect)
 	t.limit.Init(t, clockPerTry)
+	t.feeding.Run = func(*reactor.Loop) { t.feed() }
 }
 
 // begin starts the try at an endpoint: connection, then request.
@@ -132,6 +136,10 @@ func (t *try) use(u *upstreamConn) {
 	x.w.loop.Disarm(&t.clock)
 	x.setState(stateRequesting)
 	u.sendHead(&x.req)
+	if x.holdsBody {
+		t.beginFeed()
+		return
+	}
 	x.held.replay(u)
 	if x.requestDone {
 		t.endRequest()
@@ -186,6 +194,8 @@ func (t *try) OnTimer(kind uint8, _ int64) {
 		t.failed(faultFirstByte)
 	case clockPerTry:
 		t.failed(faultPerTry)
+	case clockSpill:
+		t.x.onSpillFailed(errSpillLate)
 	}
 }
 
@@ -205,6 +215,7 @@ func (t *try) drop(f fault) {
 		t.up = nil
 		up.cancel()
 	}
+	t.feeds = false
 	t.settle(f.outcome())
 	w.loop.Disarm(&t.clock)
 	w.loop.Disarm(&t.limit)

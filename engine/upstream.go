@@ -348,6 +348,7 @@ func (u *upstreamConn) OnDrain(*reactor.Conn) {
 		u.t.onSent()
 	}
 	u.t.x.onUpstreamDrain()
+	u.t.feed()
 }
 
 // OnClose implements reactor.Handler: the connection failed by itself.

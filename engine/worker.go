@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"sync/atomic"
 
+	"github.com/corelane/corelane/codec"
 	"github.com/corelane/corelane/engine/reactor"
 	"github.com/corelane/corelane/engine/snapshot"
 	"github.com/corelane/corelane/pool"
@@ -46,7 +47,8 @@ type worker struct {
 	resolver   *snapshot.Resolver
 	scratch    []byte
 	record     []byte
-	proxyTold  int64 // when the last refused PROXY header was told of
+	proxyTold  int64      // when the last refused PROXY header was told of
+	goOn       codec.Head // 100 (Continue)
 
 	// Atomic.
 	passed atomic.Uint64 // the last generation that the loop has taken up
@@ -65,6 +67,7 @@ func newWorker(s *Server, id int, loop *reactor.Loop, seed [32]byte) *worker {
 		record:   make([]byte, 0, 4<<10),
 		dateText: make([]byte, 0, 32),
 		dateSec:  -1,
+		goOn:     newGoOn(),
 	}
 	w.sample = sampleBound(s.options.AccessLog, s.options.AccessSample)
 	w.local = pool.NewLocal(pool.Options{

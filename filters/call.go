@@ -18,17 +18,19 @@ const (
 	phaseResponseBody
 	phaseLog
 	phaseResume
+	phaseWhole
 )
 
 // mayWait tells whether Wait is a verdict of the phase.
 func (p phase) mayWait() bool {
-	return p == phaseRequest || p == phaseResponse || p == phaseResume
+	return p == phaseRequest || p == phaseResponse || p == phaseResume || p == phaseWhole
 }
 
 // call runs one phase of one filter. Whatever the filter does, leave has the
 // last word.
 func (e *Entry) call(ctx *Context, p phase, piece []byte, last bool) (v Verdict) {
 	start := ctx.host.Clock()
+	ctx.body.running, ctx.body.phase = e, p
 	defer e.leave(ctx, p, start, &v)
 	switch p {
 	case phaseRequest:
@@ -43,6 +45,8 @@ func (e *Entry) call(ctx *Context, p phase, piece []byte, last bool) (v Verdict)
 		e.log.OnLog(ctx)
 	case phaseResume:
 		return e.resume(ctx)
+	case phaseWhole:
+		return e.whole.OnWholeRequest(ctx, ctx.body.whole)
 	}
 	return Continue
 }

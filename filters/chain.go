@@ -9,6 +9,7 @@ type Entry struct {
 	response     ResponseFilter
 	responseBody ResponseBodyFilter
 	log          LogFilter
+	whole        WholeBodyFilter
 }
 
 // NewEntry wraps a provisioned filter. The name is the one in configuration.
@@ -20,6 +21,7 @@ func NewEntry(name string, filter any) *Entry {
 	e.response, _ = filter.(ResponseFilter)
 	e.responseBody, _ = filter.(ResponseBodyFilter)
 	e.log, _ = filter.(LogFilter)
+	e.whole, _ = filter.(WholeBodyFilter)
 	return e
 }
 
@@ -118,30 +120,40 @@ func (c *Chain) Resume(ctx *Context, at int) Verdict {
 	return c.entries[at].call(ctx, phaseResume, nil, false)
 }
 
-// RequestBody shows a piece to every filter in written order and returns
-// Continue, or Respond when one ends the exchange.
+// RequestBody shows a piece to every filter in written order, each what the one
+// before made of it, and returns Continue, with the result in Context.Piece, or
+// Respond when one ends the exchange. Filters behind one that swallowed the piece
+// are not called unless it is the last.
 func (c *Chain) RequestBody(ctx *Context, piece []byte, last bool) Verdict {
+	ctx.body.piece = piece
 	for _, e := range c.entries {
 		if e.requestBody == nil {
 			continue
 		}
-		if v := e.call(ctx, phaseRequestBody, piece, last); v != Continue {
+		if len(ctx.body.piece) == 0 && !last {
+			break
+		}
+		if v := e.pass(ctx, phaseRequestBody, last, ctx.body.request); v != Continue {
 			return v
 		}
 	}
 	return Continue
 }
 
-// ResponseBody shows a piece to the filters from `from` down to the first. A
-// filter has no verdict here: Respond means that one panicked, and the engine
-// resets the exchange.
+// ResponseBody is the same for the response, from filter `from` down to the
+// first. A filter has no verdict here: Respond means that one broke, and the
+// engine resets the exchange.
 func (c *Chain) ResponseBody(ctx *Context, from int, piece []byte, last bool) Verdict {
+	ctx.body.piece = piece
 	for i := min(from, c.Len()-1); i >= 0; i-- {
 		e := c.entries[i]
 		if e.responseBody == nil {
 			continue
 		}
-		if v := e.call(ctx, phaseResponseBody, piece, last); v != Continue {
+		if len(ctx.body.piece) == 0 && !last {
+			break
+		}
+		if v := e.pass(ctx, phaseResponseBody, last, ctx.body.response); v != Continue {
 			return v
 		}
 	}

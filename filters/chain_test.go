@@ -363,4 +363,5 @@ func (silent) Wake()                                      {}
 func (silent) SetWaitDeadline(int64)                      {}
 func (silent) FilterTime(*filters.Entry, int64)           {}
 func (silent) FilterPanicked(*filters.Entry, any, []byte) {}
+func (silent) FilterLength(*filters.Entry)                {}
 func (silent) ResumedTwice()                              {}

@@ -36,6 +36,9 @@ type Host interface {
 	FilterTime(e *Entry, nanos int64)
 	// FilterPanicked takes what a filter panicked with.
 	FilterPanicked(e *Entry, value any, stack []byte)
+	// FilterLength counts a filter that changed the length of a body without
+	// having said so.
+	FilterLength(e *Entry)
 	// ResumedTwice counts a second or late Resume. Any goroutine may call it.
 	ResumedTwice()
 }
@@ -77,6 +80,7 @@ type Context struct {
 	slots   [maxSlots]any
 	slotted bool // a slot was set: most exchanges have nothing to clear
 	waiting waitState
+	body    bodyWork
 }
 
 // Reply is a local answer. Its slices may belong to a filter and are not
@@ -117,6 +121,7 @@ func (c *Context) Recycle() {
 		c.slots, c.slotted = [maxSlots]any{}, false
 	}
 	c.waiting.value, c.waiting.dropped = nil, false
+	c.body.reset()
 }
 
 // Respond prepares a local answer with a body of the filter's own and returns

@@ -4,8 +4,8 @@
 //
 // A filter is an ordinary Go struct. Its exported fields are its options and
 // their comments its documentation. It implements the phases it cares about
-// (RequestFilter, RequestBodyFilter, ResponseFilter, ResponseBodyFilter,
-// LogFilter) and nothing else; a route pays only for the filters it names and
+// (RequestFilter, RequestBodyFilter, WholeBodyFilter, ResponseFilter,
+// ResponseBodyFilter, LogFilter) and nothing else; a route pays only for the filters it names and
 // a filter only for the phases it has.
 //
 // One instance is built for each place of use and shared by all loops, so it

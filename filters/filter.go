@@ -21,8 +21,9 @@ type RequestFilter interface {
 }
 
 // RequestBodyFilter sees each piece of the request body before it is forwarded.
-// The piece is valid until return and must not be changed. It may answer
-// Continue or Respond; an answer after the response has begun resets the
+// The piece is valid until return and must not be changed; Context.ReplaceBody
+// puts another in its place. A request without a body has no body phase. It may
+// answer Continue or Respond; an answer after the response has begun resets the
 // exchange instead.
 type RequestBodyFilter interface {
 	OnRequestBody(ctx *Context, piece []byte, last bool) Verdict
@@ -37,7 +38,10 @@ type ResponseFilter interface {
 }
 
 // ResponseBodyFilter sees each piece of the response body before it is sent.
-// The piece is valid until return and must not be changed.
+// The piece is valid until return and must not be changed; Context.ReplaceBody
+// puts another in its place. A response without a body has no body phase: the
+// answer to HEAD, a 204, a 304. Filters that have not seen the head that is sent
+// do not see its body.
 type ResponseBodyFilter interface {
 	OnResponseBody(ctx *Context, piece []byte, last bool)
 }

@@ -76,6 +76,13 @@ func startOf(p []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(
 
 func endOf(p []byte) uintptr { return startOf(p) + uintptr(len(p)) }
 
+// Flush sends now what was written to the current connection: nothing that was written is referenced any
+// more. It calls no handler. On the loop.
+func (l *Loop) Flush() {
+	l.assertLoop()
+	l.flush()
+}
+
 // flush sends what was gathered. It calls no handler.
 func (l *Loop) flush() {
 	g := &l.gather

@@ -55,6 +55,10 @@ type Route struct {
 	Retries  Retries
 	// MaxBody bounds request bodies in bytes, 0: the listener's limit.
 	MaxBody int64
+	// Buffer has request bodies received whole before an endpoint is chosen, and
+	// BodyMemory is what is held of one in memory, in bytes, 0: no limit.
+	Buffer     bool
+	BodyMemory int64
 	// Series is where the route's numbers are kept, the same for every
 	// generation of the route.
 	Series *Series
@@ -163,6 +167,8 @@ type Listener struct {
 	KeepaliveRequests int
 	// Timeouts of the client's side; 0 is off.
 	Head, ReadIdle, WriteIdle, Keepalive, TunnelIdle time.Duration
+	// MinBodyRate is the least rate of a request body in bytes per second; 0: off.
+	MinBodyRate int64
 	// Chain runs before routing; nil if none.
 	Chain *filters.Chain
 	// From is what it was compiled from; only the compiler reads it.

@@ -14,6 +14,7 @@ type host struct {
 	deadline int64
 	calls    []string
 	panics   []any
+	lengths  []string
 	wakes    chan struct{}
 	ignored  atomic.Int64
 }
@@ -42,5 +43,7 @@ func (h *host) FilterPanicked(_ *filters.Entry, value any, stack []byte) {
 	}
 	h.panics = append(h.panics, value)
 }
+
+func (h *host) FilterLength(e *filters.Entry) { h.lengths = append(h.lengths, e.Name()) }
 
 func (h *host) ResumedTwice() { h.ignored.Add(1) }
