@@ -70,6 +70,7 @@ func listener(l *Listener, old *snapshot.Listener) (*snapshot.Listener, error) {
 		WriteIdle:         l.Timeouts.WriteIdle,
 		Keepalive:         l.Timeouts.Keepalive,
 		TunnelIdle:        l.Timeouts.TunnelIdle,
+		MinBodyRate:       int64(l.Timeouts.MinBodyRate),
 		Chain:             built,
 		From:              l,
 	}

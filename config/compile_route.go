@@ -75,6 +75,8 @@ func (b *build) route(r *Route, old *snapshot.Route) (*snapshot.Route, error) {
 		RewritePath: r.Rewrite.Path,
 		RewriteHost: r.Rewrite.Host,
 		MaxBody:     int64(r.Body.Max),
+		Buffer:      r.Body.Mode == "buffer",
+		BodyMemory:  int64(r.Body.Memory),
 		Series:      series,
 		From:        src,
 	}

@@ -24,6 +24,9 @@ type Engine struct {
 	MaxConnections int `yaml:"max_connections" default:"100000" min:"0"`
 	// Buffers bound what is held for slow peers.
 	Buffers Buffers `yaml:"buffers"`
+	// SpillDir is the folder for request bodies that outgrow `body.memory`; the
+	// default is the system's temporary folder. It should not be in memory.
+	SpillDir string `yaml:"spill_dir"`
 	// FilterBudget is the time after which one call of a filter is logged by
 	// name; 0 is off.
 	FilterBudget time.Duration `yaml:"filter_budget" default:"1ms"`

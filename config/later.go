@@ -7,11 +7,9 @@ import "reflect"
 // document may name them; anything else is refused rather than ignored.
 var later = map[reflect.Type]map[string]string{
 	reflect.TypeFor[Document](): {"consumers": "[]", "identity": "{user: []}"},
-	reflect.TypeFor[Engine]():   {"spill_dir": `""`},
 	reflect.TypeFor[Listener](): {
 		"tls": "null", "service": `""`, "sni": "{}", "layout": "null",
 	},
-	reflect.TypeFor[ListenerTimeouts](): {"min_body_rate": "0"},
 	reflect.TypeFor[Origin](): {
 		"etcd": "null", "nacos": "null", "consul": "null", "redis": "null", "sql": "null", "control": "null",
 	},
@@ -22,7 +20,6 @@ var later = map[reflect.Type]map[string]string{
 	reflect.TypeFor[Pool]():     {"min_idle": "0"},
 	reflect.TypeFor[Route]():    {"targets": "[]", "select": "null", "canary": "[]", "blue_green": "null"},
 	reflect.TypeFor[Match]():    {"rpc": "{}"},
-	reflect.TypeFor[Body]():     {"mode": "stream", "memory": "10MiB"},
 }
 
 func laterKey(t reflect.Type, key string) (string, bool) {

@@ -70,4 +70,7 @@ type ListenerTimeouts struct {
 	// TunnelIdle is the time without a byte in either direction of a tunnel,
 	// such as a WebSocket.
 	TunnelIdle time.Duration `yaml:"tunnel_idle" default:"1h"`
+	// MinBodyRate is the least rate of a request's body in bytes per second, such
+	// as 1KiB, on average over each 5 s in which the gateway reads it (408).
+	MinBodyRate Size `yaml:"min_body_rate" default:"0"`
 }

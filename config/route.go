@@ -32,7 +32,7 @@ type Route struct {
 	Timeouts *RouteTimeouts `yaml:"timeouts"`
 	// Retries go over the service's, key by key.
 	Retries *RouteRetries `yaml:"retries"`
-	// Body bounds the body of a request.
+	// Body says how the body of a request is taken.
 	Body Body `yaml:"body"`
 	// Use names filter sets that run before the route's own filters.
 	Use []string `yaml:"use"`
@@ -114,8 +114,15 @@ type RouteRetries struct {
 	Hedge *time.Duration `yaml:"hedge"`
 }
 
-// Body bounds the body of a request.
+// Body says how the body of a request is taken.
 type Body struct {
+	// Mode is stream (bytes go on as they come) or buffer: the body is received
+	// whole before an endpoint is chosen, so that a slow client holds no
+	// connection of the service and every try gets the whole body.
+	Mode string `yaml:"mode" default:"stream" enum:"stream|buffer"`
+	// Memory is what is kept of one held body in memory; a larger one goes to a
+	// file in engine.spill_dir. 0 is no limit but that of engine.buffers.total.
+	Memory Size `yaml:"memory" default:"10MiB"`
 	// Max bounds the body (413 body_too_large); 0: the listener's limit.
 	Max Size `yaml:"max" default:"0"`
 }

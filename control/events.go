@@ -131,6 +131,10 @@ func (l *eventLog) write(e *engine.Event) {
 	case engine.EventEjected:
 		l.log.Warn("an endpoint was ejected, its requests failed", "loop", e.Loop, "service", e.Endpoint.Service(),
 			"endpoint", e.Name, "for_ms", milliseconds(e.Nanos))
+	case engine.EventSpillFailed:
+		err, _ := e.Value.(error)
+		l.log.Error("a request body could not be kept in a file, its exchange was answered 503", "loop", e.Loop, "folder", e.Name,
+			"route", e.Route, "errno", errnoName(err), "error", err)
 	}
 }
 
@@ -141,6 +145,8 @@ func subject(k engine.EventKind) string {
 		return "endpoint"
 	case engine.EventProxyRefused:
 		return "listener"
+	case engine.EventSpillFailed:
+		return "folder"
 	}
 	return "filter"
 }
@@ -158,6 +164,8 @@ func eventName(k engine.EventKind) string {
 		return "proxy_refused"
 	case engine.EventEjected:
 		return "ejected"
+	case engine.EventSpillFailed:
+		return "spill_failed"
 	}
 	return "unknown"
 }

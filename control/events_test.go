@@ -4,11 +4,13 @@ import (
 	"context"
 	"log/slog"
 	"net/netip"
+	"os"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"golang.org/x/sys/unix"
 
 	"github.com/corelane/corelane/engine"
 )
@@ -57,7 +59,15 @@ func TestEventNames(t *testing.T) {
 	assert.Equal(t, "filter_panic", eventName(engine.EventFilterPanic))
 	assert.Equal(t, "filter_overrun", eventName(engine.EventFilterOverrun))
 	assert.Equal(t, "proxy_refused", eventName(engine.EventProxyRefused))
+	assert.Equal(t, "spill_failed", eventName(engine.EventSpillFailed))
 	assert.Equal(t, "unknown", eventName(99))
+}
+
+func TestSpillFailureIsLogged(t *testing.T) {
+	var lines lockedBuffer
+	l := newEventLog(nil, slog.New(slog.NewTextHandler(&lines, nil)))
+	l.note(&engine.Event{Kind: engine.EventSpillFailed, Name: "/spill", Route: "r", Value: &os.PathError{Op: "write", Path: "/spill/x", Err: unix.ENOSPC}}, time.Unix(1000, 0))
+	assert.Contains(t, lines.String(), "folder=/spill route=r errno=ENOSPC")
 }
 
 func TestEventLogBounds(t *testing.T) {

@@ -63,6 +63,9 @@ var (
 var (
 	bufferBytes             = describe("buffer_bytes", "Memory of buffers in use.")
 	bufferLimitBytes        = describe("buffer_limit_bytes", "Limit of the memory of buffers; 0 is none.")
+	spillFiles              = describe("spill_files", "Request bodies held in files.")
+	spillBytes              = describe("spill_bytes", "Bytes of request bodies in files, and on their way there.")
+	spillWrittenBytesTotal  = describe("spill_written_bytes_total", "Bytes of request bodies written to files.")
 	configGeneration        = describe("generation", "Generation of the configuration that every loop has taken up.")
 	configReloadsTotal      = describe("config_reloads_total", "Looks at the configuration, by what became of it.", "result")
 	configFailing           = describe("config_failing", "1 while the configuration at the source is refused and an older one is in force.")
@@ -116,6 +119,7 @@ func makeSumCounters() []sumCounter {
 		plain("panics_total", "Callbacks that panicked; their connections were closed.", func(s *stats) uint64 { return s.Reactor.Panics }),
 		plain("filter_panics_total", "Filters that panicked; their exchanges were answered 500.", func(s *stats) uint64 { return s.FilterPanics }),
 		plain("filter_overruns_total", "Calls of filters that took longer than engine.filter_budget.", func(s *stats) uint64 { return s.FilterOverruns }),
+		plain("filter_length_refused_total", "Bodies whose length a filter changed without saying so.", func(s *stats) uint64 { return s.FilterLengths }),
 		plain("access_log_dropped_total", "Records dropped because the writer was behind.", func(s *stats) uint64 { return s.LogDropped }),
 		plain("upstream_dialed_total", "Connections to endpoints that loops began to open.", func(s *stats) uint64 { return s.Pool.Dialed }),
 		plain("upstream_dial_failures_total", "Connections to endpoints that could not be begun; later failures count as closed.", func(s *stats) uint64 { return s.Pool.DialFailed }),

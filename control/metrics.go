@@ -211,6 +211,10 @@ func (m *metrics) process(out sample) {
 	}
 	out.gauge(bufferBytes, float64(used))
 	out.gauge(bufferLimitBytes, float64(limit))
+	spilled := n.server.Spilled()
+	out.gauge(spillFiles, float64(spilled.Files))
+	out.gauge(spillBytes, float64(spilled.Bytes))
+	out.counter(spillWrittenBytesTotal, spilled.Written)
 	out.gauge(configGeneration, float64(n.server.Passed()))
 	out.counter(configReloadsTotal, n.reloads.published.Load(), "published")
 	out.counter(configReloadsTotal, n.reloads.unchanged.Load(), "unchanged")

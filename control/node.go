@@ -117,6 +117,9 @@ func Start(ctx context.Context, o Options) (*Node, error) {
 	n.doc, n.name = doc, doc.Node.Name()
 	_ = level.UnmarshalText([]byte(doc.Log.Level)) // validated with the document
 	n.log = n.log.With("node", n.name)
+	if err := checkSpill(doc); err != nil {
+		return nil, err
+	}
 	if err := n.build(registry, snap); err != nil {
 		n.abandon()
 		return nil, err
@@ -172,7 +175,7 @@ func serverOptions(doc *config.Document, name string, p placement, memory int64)
 	o := engine.Options{
 		Node: name, Loops: p.loops, CPUs: p.cpus, Poller: e.Poller, Accept: e.Accept, BusyPoll: e.BusyPoll,
 		MaxConnections: e.MaxConnections, High: int(e.Buffers.High), Low: int(e.Buffers.Low),
-		Memory: e.Buffers.Total.Of(memory), FilterBudget: e.FilterBudget,
+		Memory: e.Buffers.Total.Of(memory), FilterBudget: e.FilterBudget, SpillDir: e.SpillDir,
 		AccessLog: doc.Log.Access.Path != "none", AccessSample: doc.Log.Access.Sample,
 	}
 	for _, l := range doc.Listeners {

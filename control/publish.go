@@ -57,6 +57,9 @@ func (n *Node) Reload(ctx context.Context) error {
 		return nil
 	}
 	n.reloads.published.Add(1)
+	if err := checkSpill(n.pipeline.Document()); err != nil {
+		n.log.Warn("configuration", "warning", err.Error())
+	}
 	return nil
 }
 
