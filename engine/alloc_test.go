@@ -7,6 +7,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/corelane/corelane/engine/snapshot"
+	"github.com/corelane/corelane/filters"
 )
 
 // TestSteadyStateAllocatesNothing counts the heap objects that the whole
@@ -16,6 +19,8 @@ func TestSteadyStateAllocatesNothing(t *testing.T) {
 	for name, tc := range map[string]struct{ request, response string }{
 		"GET":            {"GET /a/b?c=d HTTP/1.1\r\nHost: a.test\r\nUser-Agent: x\r\nAccept: */*\r\n\r\n", ok},
 		"GET with hedge": {"GET /a HTTP/1.1\r\nHost: a.test\r\n\r\n", ok},
+		"POST, held":     {"POST /a HTTP/1.1\r\nHost: a.test\r\nContent-Length: 5\r\n\r\nhello", ok},
+		"POST, edited":   {"POST /a HTTP/1.1\r\nHost: a.test\r\nContent-Length: 5\r\n\r\nhello", ok},
 		"POST": {
 			"POST /a HTTP/1.1\r\nHost: a.test\r\nContent-Length: 5\r\nX_A: b\r\n\r\nhello",
 			"HTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\nConnection: x-hop\r\nX-Hop: 1\r\n\r\n2\r\nok\r\n0\r\n\r\n",
@@ -28,8 +33,13 @@ func TestSteadyStateAllocatesNothing(t *testing.T) {
 			end := tc.request[len(tc.request)-4:]
 			go answerForEver(ln, []byte(end), []byte(tc.response))
 			s := newSetup(ln.Addr().String())
-			if name == "GET with hedge" {
+			switch name {
+			case "GET with hedge":
 				s.retries.Hedge = patience // armed for each request, never due
+			case "POST, held":
+				s.route = func(r *snapshot.Route) { r.Buffer = true }
+			case "POST, edited":
+				s.filters = []any{&same{}}
 			}
 			c := s.start(t).dial()
 			roundTrips(t, c, tc.request, 200) // grow every buffer
@@ -44,6 +54,22 @@ func TestSteadyStateAllocatesNothing(t *testing.T) {
 		})
 	}
 }
+
+// same is a filter that asks for everything and changes nothing.
+type same struct{ buf [16]byte }
+
+func (*same) OnRequest(ctx *filters.Context) filters.Verdict {
+	ctx.HoldBody()
+	ctx.BodyChanges()
+	return filters.Continue
+}
+
+func (s *same) OnRequestBody(ctx *filters.Context, b []byte, _ bool) filters.Verdict {
+	ctx.ReplaceBody(s.buf[:copy(s.buf[:], b)])
+	return filters.Continue
+}
+
+func (*same) OnWholeRequest(*filters.Context, filters.Body) filters.Verdict { return filters.Continue }
 
 // answerForEver answers, on one connection, whatever ends in end.
 func answerForEver(ln net.Listener, end, response []byte) {

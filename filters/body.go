@@ -71,21 +71,21 @@ func (b *bodyWork) asked(e *Entry) bool {
 // business. Elsewhere it panics. Loop only.
 func (c *Context) BodyChanges() {
 	w := &c.body
-	switch {
-	case w.ready || w.phase != phaseRequest && w.phase != phaseResponse && w.phase != phaseResume:
-		panic("filters: BodyChanges belongs to a head phase")
-	case c.Response != nil:
+	switch p := w.phase; {
+	case p == phaseResponse || p == phaseResume && c.Response != nil:
 		w.response = true
-	default:
+	case (p == phaseRequest || p == phaseResume) && !w.ready:
 		w.request = true
+	default:
+		panic("filters: BodyChanges belongs to a head phase")
 	}
 }
 
 // ReplaceBody puts b in place of the piece that the body phase was called with;
 // nil swallows it. With the last piece b may be longer: the tail. b must stay
-// unchanged until the call returns. Without BodyChanges it must be as long as
-// the piece, or the exchange is answered 500, or cut. Elsewhere it panics. Loop
-// only.
+// unchanged until a body phase of the filter is called again, whosever body that
+// is. Without BodyChanges it must be as long as the piece, or the exchange is
+// answered 500, or cut. Elsewhere it panics. Loop only.
 func (c *Context) ReplaceBody(b []byte) {
 	if p := c.body.phase; p != phaseRequestBody && p != phaseResponseBody {
 		panic("filters: ReplaceBody belongs to a body phase")
