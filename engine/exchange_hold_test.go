@@ -500,3 +500,62 @@ func TestBodyFilterDecidesBeforeAnythingIsSent(t *testing.T) {
 	require.Zero(t, g.stats().Pool.Dialed)
 	g.settled()
 }
+
+// Two tries of one exchange each get the whole body, from the one holder; the
+// wait for a hedge begins when the first has all of it.
+func TestHeldBodyIsHedged(t *testing.T) {
+	const size = 12 << 20 // no socket holds it
+	body := noise(size)
+	want := sha256.Sum256(body)
+	for name, memory := range map[string]int64{"from memory": 16 << 20, "from a file": 64 << 10} {
+		t.Run(name, func(t *testing.T) {
+			r := newRace(t, func(s *setup) {
+				held := buffered(t, memory)
+				s.options.SpillDir, s.route = held.options.SpillDir, held.route
+			})
+			c := r.dial().send(put(fmt.Sprintf("Content-Length: %d", size)))
+			go c.send(string(body))
+			first := r.next()
+			head := first.requestHead()
+			r.fire()
+			require.Zero(t, r.stats().Hedges, "it does not wait for an answer yet")
+			whole := func(body io.Reader) {
+				b, err := io.ReadAll(body)
+				require.NoError(t, err)
+				require.Equal(t, want, sha256.Sum256(b))
+			}
+			whole(head.Body)
+			require.Eventually(t, r.fire, patience, time.Millisecond)
+			second := r.next()
+			whole(second.request().Body)
+			second.send(ok)
+			c.expect(200, "ok")
+			first.expectCut()
+			r.gateway.settled()
+		})
+	}
+}
+
+// A try that ends while the other is half way leaves the body to it.
+func TestHedgeOfAHeldBodyGoesOnAlone(t *testing.T) {
+	const size = 12 << 20
+	r := newRace(t, func(s *setup) {
+		held := buffered(t, 64<<10)
+		s.options.SpillDir, s.route = held.options.SpillDir, held.route
+	})
+	c := r.dial().send(put(fmt.Sprintf("Content-Length: %d", size)))
+	go c.flood(size)
+	first := r.next()
+	_, err := io.Copy(io.Discard, first.requestHead().Body)
+	require.NoError(t, err)
+	require.Eventually(t, r.fire, patience, time.Millisecond)
+	second := r.next()
+	head := second.requestHead()
+	first.reset()
+	n, err := io.Copy(io.Discard, head.Body)
+	require.NoError(t, err)
+	require.EqualValues(t, size, n)
+	second.send(ok)
+	c.expect(200, "ok")
+	r.gateway.settled()
+}

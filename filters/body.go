@@ -42,6 +42,9 @@ type bodyWork struct {
 }
 
 func (b *bodyWork) reset() {
+	if b.running == nil && !b.ready {
+		return // no filter was called
+	}
 	clear(b.holders)
 	*b = bodyWork{holders: b.holders[:0]}
 }
