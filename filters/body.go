@@ -140,7 +140,7 @@ func (c *Context) ResumeWhole(at int) Verdict {
 func (e *Entry) pass(ctx *Context, p phase, last, mayChange bool) Verdict {
 	w := &ctx.body
 	n := len(w.piece)
-	v := e.call(ctx, p, w.piece, last)
+	v := e.call(ctx, p, w.piece[:n:n], last) // appending to it makes a copy
 	if v == Continue && len(w.piece) != n && !mayChange {
 		ctx.host.FilterLength(e)
 		return ctx.Fail(codec.InternalError, lengthBroken)
