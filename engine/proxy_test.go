@@ -32,8 +32,11 @@ type seen struct{}
 
 // OnRequest implements filters.RequestFilter.
 func (seen) OnRequest(c *filters.Context) filters.Verdict {
-	text := fmt.Sprintf("%v|%v|%s", c.Client, c.Peer, c.Request.Get(codec.XForwardedFor))
-	return c.Respond(200, []byte(text))
+	forwarded := "absent"
+	if c.Request.First(codec.XForwardedFor) >= 0 {
+		forwarded = string(c.Request.Get(codec.XForwardedFor))
+	}
+	return c.Respond(200, fmt.Appendf(nil, "%v|%v|%s", c.Client, c.Peer, forwarded))
 }
 
 // behindBalancer is a gateway whose listener expects PROXY headers.
@@ -247,6 +250,20 @@ func TestProxyHeaderOnEveryLoop(t *testing.T) {
 	}
 }
 
+// The bytes of a header that is not whole count as buffers, as long as they are held.
+func TestProxyHeaderIsCountedWhileHeld(t *testing.T) {
+	g := behindBalancer(t, nil)
+	c := g.dial().send(proxyV1[:9])
+	awaitRead(t, g, 9)
+	used, _ := g.server.Memory()
+	require.Positive(t, used)
+	c.send(proxyV1[9:])
+	awaitRead(t, g, len(proxyV1))
+	used, _ = g.server.Memory()
+	require.Zero(t, used)
+	c.send(simple).expect(200, "192.0.2.7|192.0.2.7:40000|192.0.2.7")
+}
+
 func TestProxyHeaderWithoutMemory(t *testing.T) {
 	g := behindBalancer(t, func(s *setup) { s.options.Memory = 1 })
 	g.dial().send(proxyV1[:9]).expectClosed()
@@ -283,9 +300,9 @@ func TestUnixPeers(t *testing.T) {
 		trust, proxy bool
 		wire, want   string
 	}{
-		{"stranger", false, false, forwarded, "invalid IP|invalid AddrPort|"},
+		{"stranger", false, false, forwarded, "invalid IP|invalid AddrPort|absent"},
 		{"trusted", true, false, forwarded, "203.0.113.9|invalid AddrPort|203.0.113.9"},
-		{"trusted and silent", true, false, simple, "invalid IP|invalid AddrPort|"},
+		{"trusted and silent", true, false, simple, "invalid IP|invalid AddrPort|absent"},
 		{"with a header", true, true, proxyV1 + forwarded, "192.0.2.7|192.0.2.7:40000|192.0.2.7"},
 		{"with an empty header", true, true, "PROXY UNKNOWN\r\n" + forwarded, "203.0.113.9|invalid AddrPort|203.0.113.9"},
 	}
