@@ -10,7 +10,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -35,21 +34,6 @@ routes: [{id: upload, match: {prefix: /}, service: origin, body: {mode: buffer, 
 // endless gives n bytes that do not repeat.
 func endless(n int64) io.Reader {
 	return io.LimitReader(rand.NewChaCha8([32]byte{1}), n)
-}
-
-// metric reads one sample without labels.
-func (p *program) metric(name string) float64 {
-	p.t.Helper()
-	_, page := p.call(http.MethodGet, "http://"+p.admin+"/metrics")
-	for line := range strings.Lines(page) {
-		if value, ok := strings.CutPrefix(line, name+" "); ok {
-			x, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
-			require.NoError(p.t, err)
-			return x
-		}
-	}
-	p.t.Fatalf("no metric %s", name)
-	return 0
 }
 
 // descriptors counts the open files of the program that are not sockets.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -231,4 +232,19 @@ func (p *program) status() status {
 	var s status
 	require.Equal(p.t, 200, p.ask(http.MethodGet, "/api/v1/status", &s))
 	return s
+}
+
+// metric reads one sample by its name and labels.
+func (p *program) metric(name string) float64 {
+	p.t.Helper()
+	_, page := p.call(http.MethodGet, "http://"+p.admin+"/metrics")
+	for line := range strings.Lines(page) {
+		if value, ok := strings.CutPrefix(line, name+" "); ok {
+			x, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
+			require.NoError(p.t, err)
+			return x
+		}
+	}
+	p.t.Fatalf("no metric %s", name)
+	return 0
 }
