@@ -106,9 +106,6 @@ func (m *modeller) value(v reflect.Value) *Schema {
 	if ref := valueRef(t); ref != "" {
 		return &Schema{Ref: "#/$defs/" + ref}
 	}
-	if reflect.PointerTo(t).Implements(reflect.TypeFor[tree.Custom]()) {
-		return &Schema{} // anything: the type reads itself
-	}
 	switch t.Kind() {
 	case reflect.Pointer:
 		return m.value(fresh(t.Elem()))

@@ -12,7 +12,8 @@ import (
 const reference = `\$\{`
 
 // valueRef names the definition for values of a type that are written as one
-// word, or as filters; empty for all others.
+// word, or as filters, or that a type reads in a way of its own, which is not
+// described; empty for all others.
 func valueRef(t reflect.Type) string {
 	switch t {
 	case reflect.TypeFor[time.Duration]():
@@ -36,7 +37,10 @@ func valueRef(t reflect.Type) string {
 	case reflect.TypeFor[FilterSet]():
 		return "filters"
 	}
-	if tree.IsScalar(t) || t.Kind() == reflect.String {
+	switch readsItself := reflect.PointerTo(t).Implements(reflect.TypeFor[tree.Custom]()); {
+	case readsItself:
+		return "any"
+	case tree.IsScalar(t) || t.Kind() == reflect.String:
 		return "text"
 	}
 	return ""
@@ -79,6 +83,7 @@ func valueSchemas() Properties {
 			Description: "Status codes and ranges of them, with commas between or as a list.",
 			AnyOf:       []*Schema{status, {Type: Types{"array"}, Items: status}, null()},
 		}},
+		{"any", &Schema{}},
 		{"filters", &Schema{Type: Types{"array", "null"}, Items: &Schema{Ref: "#/$defs/filter"}}},
 	}
 }
