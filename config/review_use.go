@@ -31,14 +31,21 @@ func (r *reviewer) reviewServices() {
 			}
 			continue
 		}
-		why := "has no endpoints"
-		if len(s.Endpoints) > 0 {
-			why = "has no endpoint with a weight"
-		}
-		if !slices.ContainsFunc(s.Endpoints, func(e Endpoint) bool { return e.Weight > 0 }) {
+		if why := mute(s); why != "" {
 			r.advise(at, "endpoints", "the service %s: requests of %s%s are answered 503 no_endpoint", why, r.name(u.route), others(u.more, "route"))
 		}
 	}
+}
+
+// mute says why no request can reach a service; empty if one can.
+func mute(s *Service) string {
+	switch {
+	case len(s.Endpoints) == 0:
+		return "has no endpoints"
+	case !slices.ContainsFunc(s.Endpoints, func(e Endpoint) bool { return e.Weight > 0 }):
+		return "has no endpoint with a weight"
+	}
+	return ""
 }
 
 // servicesOf names the services that a route may send requests to.
