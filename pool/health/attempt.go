@@ -125,14 +125,34 @@ func (p *page) ask(ctx context.Context) outcome {
 	if p.check.Body == "" {
 		return outcome{Success, fmt.Sprintf("status %d", response.StatusCode)}
 	}
-	body, err := io.ReadAll(io.LimitReader(response.Body, maxBody))
+	found, err := contains(io.LimitReader(response.Body, maxBody), []byte(p.check.Body))
 	switch {
-	case bytes.Contains(body, []byte(p.check.Body)):
+	case found:
 		return outcome{Success, fmt.Sprintf("status %d and the body", response.StatusCode)}
 	case err != nil:
 		return p.dialer.failed(ctx, err)
 	}
 	return outcome{WrongBody, "the body does not contain what is expected"}
+}
+
+// contains reads until the text has come, and no further.
+func contains(r io.Reader, text []byte) (bool, error) {
+	var seen []byte
+	piece := make([]byte, 4<<10)
+	for {
+		n, err := r.Read(piece)
+		seen = append(seen, piece[:n]...)
+		if bytes.Contains(seen, text) {
+			return true, nil
+		}
+		if err == io.EOF {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		seen = seen[max(0, len(seen)-len(text)):] // it may be cut in two
+	}
 }
 
 func (p *page) request(ctx context.Context) (*http.Request, error) {
