@@ -31,18 +31,23 @@ func TestSteadyStateAllocatesNothing(t *testing.T) {
 			if name == "GET with hedge" {
 				s.retries.Hedge = patience // armed for each request, never due
 			}
-			c := s.start(t).dial()
-			roundTrips(t, c, tc.request, 200) // grow every buffer
-			const n = 2000
-			var before, after runtime.MemStats
-			runtime.GC()
-			runtime.ReadMemStats(&before)
-			roundTrips(t, c, tc.request, n)
-			runtime.ReadMemStats(&after)
-			// The runtime and the testing package make a few of their own.
-			require.Less(t, after.Mallocs-before.Mallocs, uint64(n/20))
+			requireNoAllocations(t, s.start(t).dial(), tc.request)
 		})
 	}
+}
+
+// requireNoAllocations sends a request many times.
+func requireNoAllocations(t *testing.T, c *peer, request string) {
+	t.Helper()
+	roundTrips(t, c, request, 200) // grow every buffer
+	const n = 2000
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	roundTrips(t, c, request, n)
+	runtime.ReadMemStats(&after)
+	// The runtime and the testing package make a few of their own.
+	require.Less(t, after.Mallocs-before.Mallocs, uint64(n/20))
 }
 
 // answerForEver answers, on one connection, whatever ends in end.

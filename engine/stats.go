@@ -54,6 +54,8 @@ type Stats struct {
 	Upgrades, UnknownPaths uint64
 	// FilterOverruns and FilterPanics: see package filters.
 	FilterOverruns, FilterPanics uint64
+	// Calls that filters made, and those of them without an answer.
+	Calls, CallsFailed uint64
 	// LogDropped counts access records that found the ring full.
 	LogDropped uint64
 	// ProxyRefused counts connections closed because they did not begin with a
@@ -149,6 +151,8 @@ func (s *Stats) Merge(o *Stats) {
 	s.UnknownPaths += o.UnknownPaths
 	s.FilterOverruns += o.FilterOverruns
 	s.FilterPanics += o.FilterPanics
+	s.Calls += o.Calls
+	s.CallsFailed += o.CallsFailed
 	s.LogDropped += o.LogDropped
 	s.ProxyRefused += o.ProxyRefused
 	s.Reactor, s.Pool = o.Reactor, o.Pool

@@ -31,6 +31,8 @@ type worker struct {
 	freeCount  int
 	hedges     *hedgeTry // second tries that nobody has borrowed
 	hedgeCount int
+	calls      *call // calls to be used again
+	callCount  int
 	oldest     *Exchange // live exchanges in the order they began
 	newest     *Exchange
 	live       int

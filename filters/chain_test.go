@@ -364,3 +364,6 @@ func (silent) SetWaitDeadline(int64)                      {}
 func (silent) FilterTime(*filters.Entry, int64)           {}
 func (silent) FilterPanicked(*filters.Entry, any, []byte) {}
 func (silent) ResumedTwice()                              {}
+
+func (silent) Call(string, *filters.CallRequest, int64) {}
+func (silent) DropCall()                                {}
