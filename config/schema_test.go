@@ -94,7 +94,7 @@ func TestSchemaOfValues(t *testing.T) {
 		{"node: {VALUE: a}", []string{"id"}, []string{"name"}},
 		{"VALUE: null", []string{"routes", "consumers"}, []string{"route"}},
 		{"identity: VALUE", []string{"{user: []}", "{}", "null"}, []string{"{user: [a]}"}},
-		{"services: [{pool: {min_idle: VALUE}}]", []string{"0", "null"}, []string{"1"}},
+		{"services: [{pool: {min_idle: VALUE}}]", []string{"0", "8", "null"}, []string{"-1", "65536", "many"}},
 		{"services: [{slow_start: VALUE}]", []string{"0", "0s", "1m"}, []string{"fast", "[1s]"}},
 		{"services: [{health: {active: {expect: VALUE}}}]", []string{"200", "200-399", "\"200,204\"", "[200, 300-399]"}, []string{"99", "ok", "[ok]", "{a: b}"}},
 		{"services: [{protocol: VALUE}]", []string{"http"}, []string{"frame"}},

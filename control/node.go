@@ -57,6 +57,7 @@ type Node struct {
 	reloads   reloadCounts
 	routes    routeIndex
 	overrides overrides
+	opened    atomic.Bool // the first generation has its connections open
 
 	// Goroutines: background ends before the loops do, logging after them.
 	background, logging group
@@ -201,6 +202,12 @@ func (n *Node) begin() error {
 	n.background.run(n.watchPanics)
 	n.background.run(n.watchSource)
 	n.background.run(n.answerHangUps)
+	n.background.run(n.reclaim)
+	if n.server.Opening() == nil {
+		n.opened.Store(true)
+	} else {
+		n.background.run(n.awaitOpened)
+	}
 	n.setState(stateReady)
 	n.log.Info("serving", "version", n.options.Version, "listeners", n.server.Addresses(), "admin", n.admin.address(),
 		"loops", n.place.loops, "cpus", n.place.cpus, "exclusive", n.place.exclusive, "poller", n.server.Options().Poller,

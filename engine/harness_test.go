@@ -134,7 +134,7 @@ func (g *gateway) service(name string, endpoints []string) *snapshot.Service {
 		cfg.Members = append(cfg.Members, pool.Member{Endpoint: e, Weight: 1})
 	}
 	for _, address := range s.spare {
-		e, err := g.registry.Endpoint("origin", address, "")
+		e, err := g.registry.Endpoint(name, address, "")
 		require.NoError(g.t, err)
 		cfg.Members = append(cfg.Members, pool.Member{Endpoint: e})
 	}

@@ -33,6 +33,7 @@ type worker struct {
 	hedgeCount int
 	calls      *call // calls to be used again
 	callCount  int
+	keeper     keeper
 	oldest     *Exchange // live exchanges in the order they began
 	newest     *Exchange
 	live       int
@@ -73,6 +74,7 @@ func newWorker(s *Server, id int, loop *reactor.Loop, seed [32]byte) *worker {
 		Loop: loop, LoopID: id, Loops: s.options.Loops, Seed: s.seed, Post: s.postWake,
 		Ejected: func(e *pool.Endpoint) { s.onEjected(id, e, loop.Now()) },
 	})
+	w.keeper.init(w)
 	return w
 }
 
@@ -266,7 +268,8 @@ func appendHTTPDate(b []byte, sec int64) []byte {
 }
 
 // takeUp is posted with each generation.
-func (w *worker) takeUp(generation uint64) {
+func (w *worker) takeUp(generation uint64, kept []keptEndpoint) {
+	w.keeper.takeUp(kept)
 	w.local.CloseRetired(w.loop.Now())
 	if generation > w.passed.Load() {
 		w.passed.Store(generation)
