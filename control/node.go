@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -195,6 +196,7 @@ func (n *Node) begin() error {
 	if err := n.awaitGeneration(n.server.Current().Generation, startDeadline); err != nil {
 		return fmt.Errorf("start: %w", err)
 	}
+	runtime.GC() // what the start left behind is not collected during the first requests
 	n.pipeline.SetPublish(n.publish)
 	n.background.run(n.watchdog.run)
 	n.background.run(n.counters.run)

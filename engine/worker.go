@@ -269,6 +269,9 @@ func appendHTTPDate(b []byte, sec int64) []byte {
 
 // takeUp is posted with each generation.
 func (w *worker) takeUp(generation uint64, kept []keptEndpoint) {
+	if w.passed.Load() == 0 {
+		w.warm()
+	}
 	w.keeper.takeUp(kept)
 	w.local.CloseRetired(w.loop.Now())
 	if generation > w.passed.Load() {
