@@ -53,7 +53,7 @@ func (b *build) service(s *Service) (*snapshot.Service, error) {
 		Balance: balances[s.Balance],
 		Limits: pool.Limits{
 			MaxConnections: s.Pool.MaxConnections, MaxWaiting: s.Pool.MaxWaiting,
-			Wait: s.Pool.Wait, Idle: s.Pool.Idle, MaxAge: s.Pool.MaxAge,
+			Wait: s.Pool.Wait, Idle: s.Pool.Idle, MaxAge: s.Pool.MaxAge, MinIdle: s.Pool.MinIdle,
 		},
 		Passive: pool.Passive{
 			ConsecutiveFailures: s.Health.Passive.ConsecutiveFailures,

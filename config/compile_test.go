@@ -187,10 +187,11 @@ func TestDelta(t *testing.T) {
 func TestADeltaHoldsRoutesOnly(t *testing.T) {
 	g := newGenerations(t)
 	for text, want := range map[string]string{
-		"services: [{name: x}]\n":                               "services[0]: a change of routes holds routes only",
-		"log: {level: debug}\n":                                 "log: a change of routes holds routes only",
-		"routes:\n  - {id: x, match: {path: /x}, service: c}\n": `unknown service "c"`,
-		"routes:\n  - {id: x, match: {path: x}, service: a}\n":  "does not start with /",
+		"services: [{name: x}]\n":                                                     "services[0]: a change of routes holds routes only",
+		"log: {level: debug}\n":                                                       "log: a change of routes holds routes only",
+		"routes:\n  - {id: x, match: {path: /x}, service: c}\n":                       `unknown service "c"`,
+		"routes:\n  - {id: x, match: {path: x}, service: a}\n":                        "does not start with /",
+		"routes:\n  - {id: x, match: {path: /x}, service: a, filters: [{ask: {}}]}\n": `routes[0].filters[0].ask: unknown service "auth"`,
 	} {
 		_, err := ParseRoutes(g.doc, File{Name: "delta", Text: []byte(text)})
 		require.ErrorContains(t, err, want)

@@ -17,6 +17,7 @@ type Filter struct {
 
 	options *tree.Node
 	answers bool
+	calls   []string // services
 }
 
 // FilterSet is a named list of filters.
@@ -56,6 +57,9 @@ func (f *Filter) DecodeNode(d *tree.Decoder, n *tree.Node, at *tree.Path) {
 	}
 	a, ok := instance.(filters.Answerer)
 	f.answers = ok && a.Answers()
+	if c, ok := instance.(filters.Caller); ok {
+		f.calls = c.Services()
+	}
 }
 
 // provision prepares an instance; a filter that panics on its options is an

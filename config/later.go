@@ -17,7 +17,6 @@ var later = map[reflect.Type]map[string]string{
 		"tls": "null", "discovery": "null",
 	},
 	reflect.TypeFor[Endpoint](): {"priority": "0"},
-	reflect.TypeFor[Pool]():     {"min_idle": "0"},
 	reflect.TypeFor[Route]():    {"targets": "[]", "select": "null", "canary": "[]", "blue_green": "null"},
 	reflect.TypeFor[Match]():    {"rpc": "{}"},
 }

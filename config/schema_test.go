@@ -93,6 +93,7 @@ func TestSchemaOfValues(t *testing.T) {
 		{"node: {coordinates: {env: VALUE}}", []string{"prod", "1", "true", "null"}, []string{"[a]", "{}"}},
 		{"node: {VALUE: a}", []string{"id"}, []string{"name"}},
 		{"VALUE: null", []string{"routes", "services"}, []string{"route"}},
+		{"services: [{pool: {min_idle: VALUE}}]", []string{"0", "8", "null"}, []string{"-1", "65536", "many"}},
 		{"services: [{slow_start: VALUE}]", []string{"0", "0s", "1m"}, []string{"fast", "[1s]"}},
 		{"services: [{health: {active: {expect: VALUE}}}]", []string{"200", "200-399", `"200, 204"`, "[200, 300-399]"}, []string{"99", "600", "ok", "{}", "[ok]"}},
 		{"services: [{retries: {on: VALUE}}]", []string{"[connect, 503]", "[]"}, []string{"connect", "{a: b}"}},

@@ -62,6 +62,10 @@ type Pool struct {
 	Wait time.Duration `yaml:"wait" default:"1s"`
 	// Idle is how long an unused connection is kept.
 	Idle time.Duration `yaml:"idle" default:"60s"`
+	// MinIdle is the number of connections to each endpoint that are opened ahead
+	// of need and kept, used or not. They are open before the node says that it
+	// is ready, and before a new endpoint gets traffic.
+	MinIdle int `yaml:"min_idle" default:"0" min:"0" max:"65535"`
 	// MaxAge is the age at which a connection is closed after its request; 0 is
 	// no limit.
 	MaxAge time.Duration `yaml:"max_age" default:"0"`

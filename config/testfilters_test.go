@@ -44,7 +44,15 @@ func (a *answer) Answers() bool { return true }
 
 func (a *answer) OnRequest(ctx *filters.Context) filters.Verdict { return ctx.Respond(a.Status, nil) }
 
+// ask is a filter that calls a service.
+type ask struct {
+	Service string `yaml:"service"`
+}
+
+func (a *ask) Services() []string { return []string{a.Service} }
+
 func init() {
+	filters.Register(filters.Kind{Name: "ask", Doc: "for tests", New: func() any { return &ask{Service: "auth"} }})
 	filters.Register(filters.Kind{Name: "stamp", Doc: "for tests", New: func() any { return &stamp{Header: "X-Stamp", Level: 1} }})
 	filters.Register(filters.Kind{Name: "answer", Doc: "for tests", New: func() any { return &answer{Status: 200} }})
 }

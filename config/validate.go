@@ -24,6 +24,7 @@ func (d *draft) validate() {
 	d.validateLog()
 	d.validateListeners()
 	known := d.validateServices()
+	d.validateCalls(known)
 	d.validateRoutes(known)
 	for _, name := range slices.Sorted(maps.Keys(d.sets)) {
 		if problem := nameProblem(name); problem != "" {

@@ -25,6 +25,7 @@ func (d *draft) validateRoutes(services []string) {
 		}
 		d.validateTarget(at, r, services)
 		d.validateUse(at, r, sets)
+		d.validateCallers(at, "filters", r.Filters, services)
 		d.validateMatch(at, r)
 		d.validateRouteRetries(at, r, byName)
 	}

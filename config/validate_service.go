@@ -48,6 +48,18 @@ func (d *draft) validateService(at place, s *Service) {
 	}
 	d.validateRetries(at, &s.Retries)
 	d.validateHealth(at, s)
+	d.validateMinIdle(at, s)
+}
+
+func (d *draft) validateMinIdle(at place, s *Service) {
+	most := s.Pool.MaxConnections
+	switch {
+	case s.Pool.MinIdle == 0:
+	case most > 0 && s.Pool.MinIdle > most:
+		d.complain(at, "pool.min_idle", fmt.Sprintf("%d connections cannot be kept where pool.max_connections is %d", s.Pool.MinIdle, most))
+	case s.ProxyProtocol != "none":
+		d.complain(at, "pool.min_idle", "a connection with proxy_protocol belongs to one client and cannot be opened ahead")
+	}
 }
 
 // validateOn checks what is repeated: connect, reset and 5xx codes.

@@ -29,6 +29,11 @@ const (
 	publishDeadline = 5 * time.Second
 	// passedPoll is how often a publish looks whether all loops have reported.
 	passedPoll = 100 * time.Microsecond
+	// openedPoll is how often a start looks whether pool.min_idle is open.
+	openedPoll = time.Millisecond
+	// reclaimPoll is how often endpoints are forgotten that were dropped while
+	// they had connections.
+	reclaimPoll = 10 * time.Second
 	// drainPoll is how often a drain looks whether clients are left.
 	drainPoll = 20 * time.Millisecond
 	// startDeadline is how long a start waits for the loops' first turn.

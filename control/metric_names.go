@@ -90,6 +90,7 @@ func makeSumCounters() []sumCounter {
 	sockets := describe("socket_bytes_total", "Bytes read from and written to all sockets.", "direction")
 	calls := describe("socket_calls_total", "Read and write calls on all sockets.", "call")
 	retries := describe("retries_total", "Extra tries by what became of the one before; stale: a reused connection had died.", "cause")
+	filterCalls := describe("filter_calls_total", "Calls of services that filters made, answered or failed.", "result")
 	plain := func(name, help string, of func(*stats) uint64) sumCounter {
 		return sumCounter{desc: describe(name, help), of: of}
 	}
@@ -108,6 +109,8 @@ func makeSumCounters() []sumCounter {
 		plain("hedges_total", "Second tries begun beside a first that had not answered in time.", func(s *stats) uint64 { return s.Hedges }),
 		plain("hedges_won_total", "Second tries whose answer was taken.", func(s *stats) uint64 { return s.HedgesWon }),
 		plain("retries_denied_total", "Retries and hedges that the budget did not allow.", func(s *stats) uint64 { return s.RetriesDenied }),
+		{filterCalls, []string{"answered"}, func(s *stats) uint64 { return s.Calls - s.CallsFailed }},
+		{filterCalls, []string{"failed"}, func(s *stats) uint64 { return s.CallsFailed }},
 		plain("requests_started_total", "Requests answered or begun, refused heads included.", func(s *stats) uint64 { return s.Requests }),
 		plain("unknown_paths_total", "Requests for which there is no route.", func(s *stats) uint64 { return s.UnknownPaths }),
 		plain("upgrades_total", "Tunnels opened, such as WebSockets.", func(s *stats) uint64 { return s.Upgrades }),

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -57,6 +58,7 @@ type Node struct {
 	reloads   reloadCounts
 	routes    routeIndex
 	overrides overrides
+	opened    atomic.Bool // the first generation has its connections open
 
 	// Goroutines: background ends before the loops do, logging after them.
 	background, logging group
@@ -197,6 +199,7 @@ func (n *Node) begin() error {
 	if err := n.awaitGeneration(n.server.Current().Generation, startDeadline); err != nil {
 		return fmt.Errorf("start: %w", err)
 	}
+	runtime.GC() // what the start left behind is not collected during the first requests
 	n.pipeline.SetPublish(n.publish)
 	n.background.run(n.watchdog.run)
 	n.background.run(n.counters.run)
@@ -204,6 +207,12 @@ func (n *Node) begin() error {
 	n.background.run(n.watchPanics)
 	n.background.run(n.watchSource)
 	n.background.run(n.answerHangUps)
+	n.background.run(n.reclaim)
+	if n.server.Opening() == nil {
+		n.opened.Store(true)
+	} else {
+		n.background.run(n.awaitOpened)
+	}
 	n.setState(stateReady)
 	n.log.Info("serving", "version", n.options.Version, "listeners", n.server.Addresses(), "admin", n.admin.address(),
 		"loops", n.place.loops, "cpus", n.place.cpus, "exclusive", n.place.exclusive, "poller", n.server.Options().Poller,

@@ -51,6 +51,12 @@ func (x *Exchange) logRecord(b []byte, now int64) []byte {
 		b = append(b, `,"retried":`...)
 		b = appendGivenUp(b, x.gaveUp[:x.givenUps])
 	}
+	if x.calls > 0 {
+		b = append(b, `,"calls":`...)
+		b = strconv.AppendInt(b, int64(x.calls), 10)
+		b = append(b, `,"call_ms":`...)
+		b = appendMillis(b, x.callNanos)
+	}
 	b = append(b, `,"generation":`...)
 	b = strconv.AppendUint(b, x.generation(), 10)
 	return append(b, "}\n"...)

@@ -41,16 +41,7 @@ func TestSteadyStateAllocatesNothing(t *testing.T) {
 			case "POST, edited":
 				s.filters = []any{&same{}}
 			}
-			c := s.start(t).dial()
-			roundTrips(t, c, tc.request, 200) // grow every buffer
-			const n = 2000
-			var before, after runtime.MemStats
-			runtime.GC()
-			runtime.ReadMemStats(&before)
-			roundTrips(t, c, tc.request, n)
-			runtime.ReadMemStats(&after)
-			// The runtime and the testing package make a few of their own.
-			require.Less(t, after.Mallocs-before.Mallocs, uint64(n/20))
+			requireNoAllocations(t, s.start(t).dial(), tc.request)
 		})
 	}
 }
@@ -70,6 +61,20 @@ func (s *same) OnRequestBody(ctx *filters.Context, b []byte, _ bool) filters.Ver
 }
 
 func (*same) OnWholeRequest(*filters.Context, filters.Body) filters.Verdict { return filters.Continue }
+
+// requireNoAllocations sends a request many times.
+func requireNoAllocations(t *testing.T, c *peer, request string) {
+	t.Helper()
+	roundTrips(t, c, request, 200) // grow every buffer
+	const n = 2000
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	roundTrips(t, c, request, n)
+	runtime.ReadMemStats(&after)
+	// The runtime and the testing package make a few of their own.
+	require.Less(t, after.Mallocs-before.Mallocs, uint64(n/20))
+}
 
 // answerForEver answers, on one connection, whatever ends in end.
 func answerForEver(ln net.Listener, end, response []byte) {

@@ -98,6 +98,12 @@ type exchangeState struct {
 	// waitAt is the filter that waits.
 	waitAt int
 
+	// call is the call that a filter waits for; calls and callNanos count those
+	// so far and their time.
+	call      *call
+	calls     int
+	callNanos int64
+
 	requestDone  bool // the request's end has been received
 	bodyOpen     bool // body bytes are wanted
 	respOpen     bool // response body bytes are wanted
@@ -113,6 +119,7 @@ type exchangeState struct {
 	counted      bool // counted as live with its service
 	clientEOF    bool // tunnel: the client sends no more
 	upstreamEOF  bool // tunnel: the upstream sends no more
+	internal     bool // a filter's call: no record, no route
 }
 
 // stage is whose filters run.
@@ -356,14 +363,21 @@ func (x *Exchange) finish() {
 	x.book(now)
 	down := x.down
 	x.setState(stateOver)
-	if !wakeComes {
+	if !wakeComes && !x.internal {
 		x.w.recycle(x)
 	}
 	down.done()
 }
 
-// book writes the exchange into counters and log.
+// book writes the exchange into counters and log. A call is told of in the
+// record of its parent.
 func (x *Exchange) book(now int64) {
+	if x.counted {
+		x.w.leaveService(x.svc, x.retrying)
+	}
+	if x.internal {
+		return
+	}
 	slot := snapshot.OtherSeries
 	if x.route != nil {
 		slot = x.route.Series.Slot(&x.w.server.series)
@@ -371,9 +385,6 @@ func (x *Exchange) book(now int64) {
 	x.w.stats.count(slot, x.status, x.Reason, now-x.AcceptedAt)
 	x.w.stats.BytesIn += uint64(x.bytesIn)
 	x.w.stats.BytesOut += uint64(x.bytesOut)
-	if x.counted {
-		x.w.leaveService(x.svc, x.retrying)
-	}
 	x.w.log(x, now)
 }
 

@@ -39,6 +39,7 @@ type setup struct {
 	endpoints []string
 	spare     []string // endpoints without weight
 	warmUp    time.Duration
+	others    map[string][]string // endpoints of further services
 	timeouts  snapshot.Timeouts
 	retries   snapshot.Retries
 	connect   time.Duration
@@ -102,7 +103,11 @@ func (s *setup) start(t *testing.T) *gateway {
 
 func (g *gateway) compile(generation uint64) *snapshot.Snapshot {
 	t, s := g.t, g.setup
-	svc := g.service()
+	svc := g.service("origin", s.endpoints)
+	services := map[string]*snapshot.Service{svc.Name: svc}
+	for name, endpoints := range s.others {
+		services[name] = g.service(name, endpoints)
+	}
 	r := &snapshot.Route{
 		Info: filters.RouteInfo{ID: s.spec.ID}, Service: svc, Timeouts: s.timeouts, Retries: s.retries,
 		Chain: chainOf(s.filters), Series: snapshot.NewSeries(s.spec.ID),
@@ -117,23 +122,23 @@ func (g *gateway) compile(generation uint64) *snapshot.Snapshot {
 	lis.Chain = chainOf(s.listening)
 	return &snapshot.Snapshot{
 		Generation: generation, Routes: table,
-		Services:  map[string]*snapshot.Service{svc.Name: svc},
+		Services:  services,
 		Listeners: map[string]*snapshot.Listener{lis.Name: &lis},
 	}
 }
 
-func (g *gateway) service() *snapshot.Service {
+func (g *gateway) service(name string, endpoints []string) *snapshot.Service {
 	s := g.setup
 	cfg := pool.ServiceConfig{
-		Name: "origin", State: g.registry.Service("origin"), Balance: s.balance, Limits: s.limits, Passive: s.passive,
+		Name: name, State: g.registry.Service(name), Balance: s.balance, Limits: s.limits, Passive: s.passive,
 	}
-	for _, address := range s.endpoints {
-		e, err := g.registry.Endpoint("origin", address, "")
+	for _, address := range endpoints {
+		e, err := g.registry.Endpoint(name, address, "")
 		require.NoError(g.t, err)
 		cfg.Members = append(cfg.Members, pool.Member{Endpoint: e, Weight: 1})
 	}
 	for _, address := range s.spare {
-		e, err := g.registry.Endpoint("origin", address, "")
+		e, err := g.registry.Endpoint(name, address, "")
 		require.NoError(g.t, err)
 		cfg.Members = append(cfg.Members, pool.Member{Endpoint: e})
 	}
@@ -141,7 +146,7 @@ func (g *gateway) service() *snapshot.Service {
 	ps, err := pool.NewService(cfg)
 	require.NoError(g.t, err)
 	return &snapshot.Service{
-		Name: "origin", Pool: ps, MaxHead: s.maxHead, ConnectTimeout: s.connect, Timeouts: s.timeouts, Retries: s.retries,
+		Name: name, Pool: ps, MaxHead: s.maxHead, ConnectTimeout: s.connect, Timeouts: s.timeouts, Retries: s.retries,
 		Source: netip.Addr{}, ProxyProtocol: s.proxy,
 	}
 }

@@ -82,6 +82,7 @@ type Server struct {
 	stopped   chan error
 	// filesStopped is the same of the loop of files, which ends after the others.
 	filesStopped chan error
+	kept         []keptEndpoint // of the published generation
 	started      bool
 }
 
@@ -198,11 +199,13 @@ func (s *Server) Start() error {
 func (s *Server) Publish(snap *snapshot.Snapshot) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.announceOpening(snap)
+	kept := s.kept
 	s.registry.Publish(snap.Endpoints())
 	s.current.Store(snap)
 	s.setLimits()
 	for _, w := range s.workers {
-		w.loop.Post(&reactor.Task{Run: func(*reactor.Loop) { w.takeUp(snap.Generation) }})
+		w.loop.Post(&reactor.Task{Run: func(*reactor.Loop) { w.takeUp(snap.Generation, kept) }})
 	}
 }
 
@@ -218,9 +221,16 @@ func (s *Server) Passed() uint64 {
 	return passed
 }
 
-// Reclaim frees the places of endpoints that no generation uses any more. Call
-// it after Passed has reached the generation that dropped them.
-func (s *Server) Reclaim() { s.registry.Reclaim() }
+// Reclaim frees the places of endpoints that no generation uses any more and that
+// have no connection. It does nothing while a loop may still use the generation
+// that dropped them.
+func (s *Server) Reclaim() {
+	s.mu.Lock() // no generation is published meanwhile
+	defer s.mu.Unlock()
+	if snap := s.current.Load(); snap != nil && s.Passed() >= snap.Generation {
+		s.registry.Reclaim()
+	}
+}
 
 // postWake runs on a loop: another loop has waiters that may now be served.
 func (s *Server) postWake(loop int, e *pool.Endpoint) {

@@ -56,6 +56,8 @@ type Stats struct {
 	FilterOverruns, FilterPanics uint64
 	// FilterLengths counts bodies whose length a filter changed without saying so.
 	FilterLengths uint64
+	// Calls that filters made, and those of them without an answer.
+	Calls, CallsFailed uint64
 	// LogDropped counts access records that found the ring full.
 	LogDropped uint64
 	// ProxyRefused counts connections closed because they did not begin with a
@@ -152,6 +154,8 @@ func (s *Stats) Merge(o *Stats) {
 	s.FilterOverruns += o.FilterOverruns
 	s.FilterPanics += o.FilterPanics
 	s.FilterLengths += o.FilterLengths
+	s.Calls += o.Calls
+	s.CallsFailed += o.CallsFailed
 	s.LogDropped += o.LogDropped
 	s.ProxyRefused += o.ProxyRefused
 	s.Reactor, s.Pool = o.Reactor, o.Pool

@@ -32,6 +32,9 @@ type worker struct {
 	freeCount  int
 	hedges     *hedgeTry // second tries that nobody has borrowed
 	hedgeCount int
+	calls      *call // calls to be used again
+	callCount  int
+	keeper     keeper
 	oldest     *Exchange // live exchanges in the order they began
 	newest     *Exchange
 	live       int
@@ -74,6 +77,7 @@ func newWorker(s *Server, id int, loop *reactor.Loop, seed [32]byte) *worker {
 		Loop: loop, LoopID: id, Loops: s.options.Loops, Seed: s.seed, Post: s.postWake,
 		Ejected: func(e *pool.Endpoint) { s.onEjected(id, e, loop.Now()) },
 	})
+	w.keeper.init(w)
 	return w
 }
 
@@ -267,7 +271,11 @@ func appendHTTPDate(b []byte, sec int64) []byte {
 }
 
 // takeUp is posted with each generation.
-func (w *worker) takeUp(generation uint64) {
+func (w *worker) takeUp(generation uint64, kept []keptEndpoint) {
+	if w.passed.Load() == 0 {
+		w.warm()
+	}
+	w.keeper.takeUp(kept)
 	w.local.CloseRetired(w.loop.Now())
 	if generation > w.passed.Load() {
 		w.passed.Store(generation)

@@ -77,11 +77,15 @@ func (c *Context) keepPromise(p phase, v Verdict) Verdict {
 	return c.Fail(codec.InternalError, failed)
 }
 
-// resume hands the value on; a filter that waits without a Resumer goes on.
+// resume hands the value on. A filter that waits without a Resumer goes on, but
+// not one that asked a service and does not look at the answer.
 func (e *Entry) resume(ctx *Context) Verdict {
 	value := ctx.takeResume()
 	if r, ok := e.filter.(Resumer); ok {
 		return r.OnResume(ctx, value)
+	}
+	if _, called := value.(*CallResult); called {
+		return ctx.Fail(codec.InternalError, failed)
 	}
 	return Continue
 }

@@ -365,3 +365,6 @@ func (silent) FilterTime(*filters.Entry, int64)           {}
 func (silent) FilterPanicked(*filters.Entry, any, []byte) {}
 func (silent) FilterLength(*filters.Entry)                {}
 func (silent) ResumedTwice()                              {}
+
+func (silent) Call(string, *filters.CallRequest, int64) {}
+func (silent) DropCall()                                {}

@@ -32,6 +32,12 @@ type Host interface {
 	// place of an earlier one. A deadline that comes when no filter waits is
 	// ignored.
 	SetWaitDeadline(after int64)
+	// Call begins a call, in place of the deadline of a Wait. It takes copies and
+	// does nothing else before the filter has returned. In the end
+	// Context.FinishCall is called, unless DropCall was.
+	Call(service string, r *CallRequest, timeout int64)
+	// DropCall takes the call back; it is under way.
+	DropCall()
 	// FilterTime takes the time one call took.
 	FilterTime(e *Entry, nanos int64)
 	// FilterPanicked takes what a filter panicked with.

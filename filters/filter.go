@@ -10,7 +10,8 @@ const (
 	// or Context.Fail is sent and nothing is forwarded.
 	Respond
 	// Wait suspends the exchange until the Handle got from Context.Wait is
-	// resumed or its deadline passes. It is a verdict of the head phases only.
+	// resumed, its deadline passes, or the call begun by Context.Call has ended.
+	// It is a verdict of the head phases only.
 	Wait
 )
 
@@ -52,8 +53,8 @@ type LogFilter interface {
 }
 
 // Resumer is implemented by filters that return Wait: it is called on the loop
-// with the value given to Handle.Resume and its verdict takes the place of the
-// phase's.
+// with the value given to Handle.Resume, or the *CallResult of a call, and its
+// verdict takes the place of the phase's.
 type Resumer interface {
 	OnResume(ctx *Context, value any) Verdict
 }

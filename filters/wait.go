@@ -28,6 +28,9 @@ type waitState struct {
 	// Owned by the loop: the filter did not return Wait after all, but a Resume
 	// had won already and its Wake is still to come.
 	dropped bool
+	// Owned by the loop: the wait is for a call, and how long it may take.
+	called bool
+	limit  time.Duration
 }
 
 // Handle resumes one suspended exchange, once. It is a small value that may be
@@ -46,20 +49,27 @@ type Handle struct {
 // the handle up; one that calls Wait again has given up the handle before. Loop
 // only.
 func (c *Context) Wait(timeout time.Duration) Handle {
+	c.dropCall()
+	if !c.open(timeout) {
+		return Handle{}
+	}
+	c.host.SetWaitDeadline(int64(c.waiting.limit))
+	return Handle{ctx: c, word: c.waiting.word.Load()}
+}
+
+// open begins a wait. False: the Wake of a handle that was given up is still on
+// its way; the node it travels on is not free, so no other can be granted.
+func (c *Context) open(timeout time.Duration) bool {
 	old := c.waiting.word.Load()
 	if old&waitStateMask == waitResumed {
-		// The Wake of a handle that was given up is still on its way. The node
-		// it travels on is not free, so this wait cannot be granted.
-		return Handle{}
+		return false
 	}
 	if timeout <= 0 {
 		timeout = DefaultWait
 	}
-	word := (old&^waitStateMask + waitStep) | waitPending
-	c.waiting.value = nil
-	c.waiting.word.Store(word)
-	c.host.SetWaitDeadline(int64(timeout))
-	return Handle{ctx: c, word: word}
+	c.waiting.value, c.waiting.limit = nil, timeout
+	c.waiting.word.Store((old&^waitStateMask + waitStep) | waitPending)
+	return true
 }
 
 // Suspended tells whether a Resume has come, or may come, for the filter that
@@ -90,10 +100,11 @@ func (h Handle) Resume(value any) bool {
 }
 
 // ExpireWait ends a wait that is still pending, at its deadline or because the
-// exchange is over; it does nothing when none is. False means that a Resume has
+// exchange is over, and takes its call back; it does nothing when none is. False means that a Resume has
 // won and its Wake is on the way: the context must not be recycled before
 // SettleWait. Loop only; for the engine.
 func (c *Context) ExpireWait() bool {
+	c.dropCall()
 	word := c.waiting.word.Load()
 	if word&waitStateMask != waitPending {
 		return word&waitStateMask != waitResumed

@@ -35,7 +35,7 @@ func (l *Local) Get(s *Service, e *Endpoint, w *Waiter, now int64) (Conn, Grant)
 // freshest is the newest idle connection that may still be used; older than that are closed on the way.
 func (l *Local) freshest(p *lane, now int64) *Node {
 	for n := p.idle.front(); n != nil; n = p.idle.front() {
-		if n.expires == 0 || n.expires > now {
+		if n.expires == 0 || n.expires > now || p.spare(n, p.idle.n+p.busy, now) {
 			return n
 		}
 		l.close(n, n.because)

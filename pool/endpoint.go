@@ -30,6 +30,7 @@ type Endpoint struct {
 	standing     atomic.Uint32 // what the control side says: see standing.go
 	since        atomic.Int64  // when warming up began, in monotonic nanoseconds; 0: it need not
 	retired      atomic.Bool   // not in the published generation
+	opening      atomic.Uint64 // loops that have yet to open their share of MinIdle, one bit each
 	_            [64]byte      // active is written by every try and must not drag the words above along
 	active       atomic.Int64  // tries under way, counted for LeastRequests services only
 }

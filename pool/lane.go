@@ -11,6 +11,8 @@ type lane struct {
 	held      link[lane]   // in Local.holding while idle is not empty
 	queue     link[lane]   // in Local.queues while waiters is not empty
 	unsettled link[lane]   // in Local.unsettled while waiters may be served
+	floor     int          // connections that do not idle out
+	limits    Limits       // those of the floor's service
 }
 
 // unused says that nothing would be lost with the lane.
@@ -58,7 +60,7 @@ func (l *Local) addLane(e *Endpoint) *lane {
 // dropLanes forgets the unused lanes of retired endpoints in a slot.
 func (l *Local) dropLanes(slot int) {
 	for at := &l.lanes[slot]; *at != nil; {
-		if p := *at; p.unused() && p.endpoint.Retired() {
+		if p := *at; p.unused() && p.floor == 0 && p.endpoint.Retired() {
 			*at = p.next
 		} else {
 			at = &p.next

@@ -47,6 +47,8 @@ type Limits struct {
 	Wait time.Duration
 	// Idle is the longest time that a connection stays unused; 0: no limit.
 	Idle time.Duration
+	// MinIdle is the number of connections that are kept open to each endpoint, used or not.
+	MinIdle int
 	// MaxAge is the age from which a connection is not used again; 0: no limit. It never interrupts an exchange.
 	MaxAge time.Duration
 }
@@ -123,6 +125,9 @@ func NewService(cfg ServiceConfig) (*Service, error) {
 	if cfg.Passive.ConsecutiveFailures > 0 {
 		s.gates = append(s.gates, newPassiveGate(cfg.Passive, s.State, s.usable))
 	}
+	if cfg.Limits.MinIdle > 0 {
+		s.gates = append(s.gates, &openingGate{s})
+	}
 	s.gates = append(s.gates, cfg.Gates...)
 	s.Activate()
 	return s, nil
@@ -173,8 +178,11 @@ func (cfg *ServiceConfig) checkMembers() error {
 }
 
 func (l Limits) check() error {
-	if l.MaxConnections < 0 || l.MaxWaiting < 0 || l.Wait < 0 || l.Idle < 0 || l.MaxAge < 0 {
+	if l.MaxConnections < 0 || l.MaxWaiting < 0 || l.Wait < 0 || l.Idle < 0 || l.MaxAge < 0 || l.MinIdle < 0 {
 		return errors.New("a limit is negative")
+	}
+	if l.MaxConnections > 0 && l.MinIdle > l.MaxConnections {
+		return fmt.Errorf("min_idle %d is more than max_connections %d", l.MinIdle, l.MaxConnections)
 	}
 	return nil
 }

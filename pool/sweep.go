@@ -81,11 +81,13 @@ func (l *Local) collectDoomed(now int64) {
 	for at := l.holding.head; at != nil; {
 		p := at.item
 		at = at.next
+		open := p.idle.n + p.busy
 		for k := p.idle.head; k != nil; {
 			n := k.item
 			k = k.next
-			if n.expires != 0 && n.expires <= now {
+			if n.expires != 0 && n.expires <= now && !p.spare(n, open, now) {
 				l.doom(n)
+				open--
 			} else {
 				l.nextIdle = earlier(l.nextIdle, n.expires)
 			}

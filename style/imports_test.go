@@ -39,11 +39,12 @@ var areas = map[string]area{
 	"control":            {may: []string{"engine", "config", "config/", "pool/health"}, tests: []string{"filters/"}},
 	"control/":           {may: []string{"control", "control/"}},
 	// The program as a package, so that another main may be built around it.
-	"cmd":       {may: []string{everything}},
-	"cmd/":      {may: []string{"cmd"}},
-	"sdk":       {may: []string{"codec", "codec/"}},
-	"sdk/":      {may: []string{"sdk"}},
-	"examples/": {may: []string{"filters", "sdk", "sdk/"}, tests: []string{"filters/filtertest"}},
+	"cmd":  {may: []string{everything}},
+	"cmd/": {may: []string{"cmd"}},
+	"sdk":  {may: []string{"codec", "codec/"}},
+	"sdk/": {may: []string{"sdk"}},
+	// A plugin; its tests may run it in a whole gateway.
+	"examples/": {may: []string{"filters", "sdk", "sdk/"}, tests: []string{"filters/filtertest", "control"}},
 	"bench/":    {may: []string{"bench/"}},
 	"e2e":       {},
 	"docs":      {tests: []string{"config", "control", "filters/"}},

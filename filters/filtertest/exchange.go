@@ -25,7 +25,7 @@ type Exchange struct {
 // refuse the head.
 func New(tb testing.TB, lines ...string) *Exchange {
 	tb.Helper()
-	x := &Exchange{tb: tb, host: host{wakes: make(chan struct{}, 1)}}
+	x := &Exchange{tb: tb, host: host{t: tb, wakes: make(chan struct{}, 1)}}
 	x.Attach(&x.host)
 	x.NewRequest(lines...)
 	return x

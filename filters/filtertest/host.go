@@ -2,6 +2,7 @@ package filtertest
 
 import (
 	"sync/atomic"
+	"testing"
 
 	"github.com/corelane/corelane/filters"
 )
@@ -17,6 +18,10 @@ type host struct {
 	lengths  []string
 	wakes    chan struct{}
 	ignored  atomic.Int64
+	t        testing.TB
+	services map[string]func(*Called) Answer
+	call     *pending
+	dropped  int
 }
 
 // Clock moves by a nanosecond a call, so that tests do not depend on time.

@@ -32,8 +32,9 @@ func Run(tb testing.TB, filter any, lines ...string) *Outcome {
 }
 
 // Run provisions the filter and takes the exchange through its head phases and
-// its log phase. A filter that waits is awaited: it must be resumed. Options that
-// the filter refuses fail the test; call Provision to see what it says of them.
+// its log phase. A filter that waits is awaited: it must be resumed. Its calls are
+// answered by the services of Serve. Options that the filter refuses fail the
+// test; call Provision to see what it says of them.
 func (x *Exchange) Run(filter any) *Outcome {
 	x.tb.Helper()
 	if p, ok := filter.(filters.Provisioner); ok {
@@ -61,7 +62,12 @@ func (x *Exchange) Run(filter any) *Outcome {
 // await resumes the one filter of a chain until it says something else.
 func (x *Exchange) await(chain *filters.Chain, v filters.Verdict) filters.Verdict {
 	for v == filters.Wait {
-		x.AwaitWake()
+		if c := x.host.call; c != nil {
+			x.host.call = nil
+			x.FinishCall(x.host.ask(c))
+		} else {
+			x.AwaitWake()
+		}
 		v = chain.Resume(&x.Context, 0)
 	}
 	return v
