@@ -14,7 +14,7 @@ import (
 const (
 	// maxCompared bounds the routes of one place that each of the others is
 	// compared with. Those are the first in rank, and the ones that say the same.
-	maxCompared = 128
+	maxCompared = 64
 	// maxNeighbours bounds the hosts that a prefix of a wildcard is looked up for.
 	maxNeighbours = 16
 )
