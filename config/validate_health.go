@@ -27,6 +27,9 @@ func (d *draft) validateHealth(at place, s *Service) {
 			}
 		}
 	}
+	if a.Kind == "http" && a.Port == 0 && s.ProxyProtocol != "none" {
+		d.complain(at, here+"kind", "a check sends no PROXY header, which the endpoint waits for: use kind tcp, or a port without it")
+	}
 	for i, e := range s.Endpoints {
 		if a.Port != 0 && strings.HasPrefix(e.Address, "unix:") {
 			d.complain(at, here+"port", "endpoints["+strconv.Itoa(i)+"] is a unix socket and has no ports")
