@@ -64,7 +64,7 @@ type Pool struct {
 	Idle time.Duration `yaml:"idle" default:"60s"`
 	// MinIdle is the number of connections to each endpoint that are opened ahead
 	// of need and kept, used or not. They are open before the node says that it
-	// is ready, and before a new endpoint gets traffic.
+	// is ready, and before a new endpoint gets traffic. Not with proxy_protocol.
 	MinIdle int `yaml:"min_idle" default:"0" min:"0" max:"65535"`
 	// MaxAge is the age at which a connection is closed after its request; 0 is
 	// no limit.

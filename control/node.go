@@ -188,6 +188,7 @@ func serverOptions(doc *config.Document, name string, p placement, memory int64)
 
 // begin runs the loops and everything around them.
 func (n *Node) begin() error {
+	runtime.GC() // what the start left behind is not collected during the first requests
 	n.logging.run(n.access.Run)
 	events := newEventLog(n.server.TakeEvents, n.log)
 	events.ejected = n.onEjected
@@ -199,7 +200,6 @@ func (n *Node) begin() error {
 	if err := n.awaitGeneration(n.server.Current().Generation, startDeadline); err != nil {
 		return fmt.Errorf("start: %w", err)
 	}
-	runtime.GC() // what the start left behind is not collected during the first requests
 	n.pipeline.SetPublish(n.publish)
 	n.background.run(n.watchdog.run)
 	n.background.run(n.counters.run)
