@@ -299,8 +299,8 @@ func TestSpillFails(t *testing.T) {
 		change func(*setup)
 		cause  error
 	}{
-		"without its folder": {func(s *setup) { s.options.SpillDir = "/no/such/folder" }, unix.ENOENT},
-		"on a full disk":     {func(s *setup) { s.options.SpillDir = "/dev/full" }, unix.ENOTDIR},
+		"without its folder":   {func(s *setup) { s.options.SpillDir = "/no/such/folder" }, unix.ENOENT},
+		"in what is no folder": {func(s *setup) { s.options.SpillDir = "/dev/full" }, unix.ENOTDIR},
 		"over the bound": {func(s *setup) {
 			s.tune = func(server *Server) { server.files.limit = 100 << 10 }
 		}, errSpillFull},
@@ -323,18 +323,59 @@ func TestSpillFails(t *testing.T) {
 	}
 }
 
+// A disk that is full after the file was made fails the job that finds it so.
+func TestSpillOnAFullDisk(t *testing.T) {
+	s := buffered(t, 64<<10, refusing(t))
+	g := s.start(t)
+	full, err := os.OpenFile("/dev/full", os.O_RDWR, 0)
+	require.NoError(t, err)
+	stop := g.stopFiles()
+	c := g.dial().send(put("Content-Length: 200000"), string(noise(150000)))
+	var held *spill
+	require.Eventually(t, func() bool {
+		done := make(chan struct{})
+		g.server.workers[0].loop.Post(&reactor.Task{Run: func(*reactor.Loop) {
+			if x := g.server.workers[0].oldest; x != nil && x.buffer.spill != nil && x.buffer.spill.busy {
+				held = x.buffer.spill
+			}
+			close(done)
+		}})
+		<-done
+		return held != nil
+	}, patience, time.Millisecond)
+	held.file = full // its job waits, and sees this when the loop of files goes on
+	g.server.files.open.Add(1)
+	stop()
+	c.expectReason(codec.Overloaded)
+	events, _ := g.server.TakeEvents()
+	require.NotEmpty(t, events)
+	require.ErrorIs(t, events[0].Value.(error), unix.ENOSPC)
+	require.Zero(t, g.stats().Pool.Dialed)
+	g.settled()
+}
+
+// stopFiles keeps the loop of files from working until the result is called.
+func (g *gateway) stopFiles() (goOn func()) {
+	stopped, wait := make(chan struct{}), make(chan struct{})
+	g.server.files.loop.Post(&reactor.Task{Run: func(*reactor.Loop) {
+		close(stopped)
+		<-wait
+	}})
+	<-stopped
+	return func() { close(wait) }
+}
+
 // A disk that hangs is given up, and whatever it holds is given back when it
 // comes to.
 func TestSpillHangs(t *testing.T) {
 	s := buffered(t, 64<<10, refusing(t))
-	free := make(chan struct{})
 	s.tune = func(server *Server) { server.spillTime = int64(30 * time.Millisecond) }
 	g := s.start(t)
-	g.server.files.loop.Post(&reactor.Task{Run: func(*reactor.Loop) { <-free }})
+	goOn := g.stopFiles()
 	g.dial().send(put("Content-Length: 200000"), string(noise(200000))).expectReason(codec.Overloaded)
 	used, _ := g.server.Memory()
 	require.Positive(t, used, "the disk still has blocks")
-	close(free)
+	goOn()
 	g.settled()
 }
 
