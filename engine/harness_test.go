@@ -36,6 +36,8 @@ type setup struct {
 	limits    pool.Limits
 	passive   pool.Passive
 	balance   pool.Balance
+	balancing snapshot.Balance
+	gates     []pool.Gate
 	endpoints []string
 	spare     []string // endpoints without weight
 	warmUp    time.Duration
@@ -126,6 +128,7 @@ func (g *gateway) service() *snapshot.Service {
 	s := g.setup
 	cfg := pool.ServiceConfig{
 		Name: "origin", State: g.registry.Service("origin"), Balance: s.balance, Limits: s.limits, Passive: s.passive,
+		Gates: s.gates, Secret: "secret",
 	}
 	for _, address := range s.endpoints {
 		e, err := g.registry.Endpoint("origin", address, "")
@@ -141,7 +144,7 @@ func (g *gateway) service() *snapshot.Service {
 	ps, err := pool.NewService(cfg)
 	require.NoError(g.t, err)
 	return &snapshot.Service{
-		Name: "origin", Pool: ps, MaxHead: s.maxHead, ConnectTimeout: s.connect, Timeouts: s.timeouts, Retries: s.retries,
+		Name: "origin", Pool: ps, Balance: s.balancing, MaxHead: s.maxHead, ConnectTimeout: s.connect, Timeouts: s.timeouts, Retries: s.retries,
 		Source: netip.Addr{}, ProxyProtocol: s.proxy,
 	}
 }

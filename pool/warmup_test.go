@@ -48,7 +48,7 @@ func TestSlowStartGetsItsShare(t *testing.T) {
 				s.Members[0].Endpoint.join(true, w.now)
 				w.now += int64(age) * second
 				share, _ := s.Share(s.Members[0].Endpoint, w.now)
-				whole := float64(weights[0]) / float64(s.total)
+				whole := float64(weights[0]) / float64(s.groups[0].total)
 				// Of unweighted round robin the others leave their places to it sooner.
 				assert.InDelta(t, share*whole, float64(w.counts(0, s, nil, n)[0])/n, 0.09, "%v %v at %v s", balance, weights, age)
 			}
