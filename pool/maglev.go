@@ -32,18 +32,24 @@ func newMaglev(members []weighted) *maglev {
 	taken := make([]bool, tableSize)
 	for range tableSize {
 		i := turns.next()
-		for taken[at[i]] {
-			at[i] = (at[i] + skip[i]) % tableSize
+		p := at[i]
+		for taken[p] {
+			if p += skip[i]; p >= tableSize {
+				p -= tableSize
+			}
 		}
-		taken[at[i]] = true
-		t.entries[at[i]] = uint16(i)
+		taken[p], at[i] = true, p
+		t.entries[p] = uint16(i)
 	}
 	return t
 }
 
-// turns is a heap of members; the next is the one with the fewest turns for its weight.
+// turns is a heap of members; the next is the one with the fewest turns for its weight. Members of equal weights come in
+// their order again and again, as they would from the heap.
 type turns struct {
 	members []weighted
+	equal   bool
+	at      int // equal: who is next
 	had     []uint64
 	heap    []int
 }
@@ -51,6 +57,7 @@ type turns struct {
 // newTurns begins with one turn for everybody, in their order: a sorted heap.
 func newTurns(members []weighted) *turns {
 	t := &turns{members: members, had: make([]uint64, len(members)), heap: make([]int, len(members))}
+	t.equal = !slices.ContainsFunc(members, func(m weighted) bool { return m.weight != members[0].weight })
 	for i := range t.heap {
 		t.heap[i] = i
 	}
@@ -58,6 +65,13 @@ func newTurns(members []weighted) *turns {
 }
 
 func (t *turns) next() int {
+	if t.equal {
+		i := t.at
+		if t.at++; t.at == len(t.members) {
+			t.at = 0
+		}
+		return i
+	}
 	i := t.heap[0]
 	t.had[i]++
 	t.sink()

@@ -110,10 +110,23 @@ func TestGenerationsShareATable(t *testing.T) {
 	assert.Same(t, first.groups[0].table, next.groups[0].table)
 	assert.NotSame(t, first.groups[0].table, other.groups[0].table)
 	assert.NotSame(t, first.groups[0].table, w.service(cfg, 1, 2, 4).groups[0].table, "other weights")
-	for i := range 100 {
+	for i := range 5 {
 		w.service(cfg, i+1, 1)
 	}
 	assert.Same(t, first.groups[0].table, w.service(cfg, 1, 2, 3).groups[0].table, "as long as it is in use")
+}
+
+func TestTurnsOfEqualWeightsAreThoseOfTheHeap(t *testing.T) {
+	members := make([]weighted, 7)
+	for i := range members {
+		members[i].weight = 3
+	}
+	short, heap := newTurns(members), newTurns(members)
+	require.True(t, short.equal)
+	heap.equal = false
+	for range 50 {
+		require.Equal(t, heap.next(), short.next())
+	}
 }
 
 func TestATableOfTheMostMembersIsBuilt(t *testing.T) {
@@ -159,9 +172,10 @@ func TestAHashedEndpointThatIsOutIsReplaced(t *testing.T) {
 		before[i] = pick(i, nil)
 	}
 	w.eject(s, 2)
-	heirs := map[*Endpoint]int{}
+	heirs, heir := map[*Endpoint]int{}, make([]*Endpoint, len(before))
 	for i, was := range before {
 		is := pick(i, nil)
+		heir[i] = is
 		require.NotSame(t, out, is)
 		if was != out {
 			require.Same(t, was, is, "the keys of others stay")
@@ -173,6 +187,12 @@ func TestAHashedEndpointThatIsOutIsReplaced(t *testing.T) {
 		require.NotContains(t, []*Endpoint{is, out}, pick(i, &tried), "a retry goes on to yet another one")
 	}
 	assert.Len(t, heirs, 5, "its keys are spread over all others: %v", heirs)
+	w.eject(s, 4)
+	for i, is := range heir {
+		if is != s.Members[4].Endpoint {
+			require.Same(t, is, pick(i, nil), "another one that goes takes only its own")
+		}
+	}
 	w.now += second
 	for i, was := range before {
 		require.Same(t, was, pick(i, nil), "its keys come back")

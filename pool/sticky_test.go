@@ -50,8 +50,8 @@ func TestWhatIsNoTokenOfTheServiceIsNone(t *testing.T) {
 	for name, value := range map[string]string{
 		"empty": "", "short": token[1:], "long": token + "A", "no base64": strings.Repeat("!", stickyText),
 		"line breaks": "\r\n" + token[2:], "other case": strings.ToLower(token),
-		"id of one, signature of the other": token[:10] + second[10:],
-		"last bit":                          token[:stickyText-1] + string(token[stickyText-1]^1),
+		"id of one, signature of the other": mixed(token, second, stickyID),
+		"but for its last byte":             mixed(token, second, stickyID+stickySignature-1),
 		"of another service":                foreign.StickyToken(foreign.Members[0].Endpoint),
 		"of another secret":                 secret.StickyToken(s.Members[0].Endpoint),
 	} {
@@ -60,6 +60,13 @@ func TestWhatIsNoTokenOfTheServiceIsNone(t *testing.T) {
 	assert.Nil(t, plain.StickyEndpoint([]byte(token)), "the service is not sticky")
 	assert.Nil(t, fewer.StickyEndpoint([]byte(token)), "the endpoint is no member any more")
 	assert.NotNil(t, fewer.StickyEndpoint([]byte(second)))
+}
+
+// mixed is a token of the first n bytes of one and the others of another.
+func mixed(one, other string, n int) string {
+	a, _ := base64.RawURLEncoding.DecodeString(one)
+	b, _ := base64.RawURLEncoding.DecodeString(other)
+	return base64.RawURLEncoding.EncodeToString(append(a[:n], b[n:]...))
 }
 
 func FuzzStickyEndpoint(f *testing.F) {

@@ -135,3 +135,14 @@ func TestWhoJoinsOthersWarmsUp(t *testing.T) {
 	w.now += int64(time.Minute)
 	assert.True(t, warm(0), "who stays goes on")
 }
+
+func TestATriedOneThatIsWarmGoesBeforeOneThatWarmsUp(t *testing.T) {
+	w := newWorld(t, 1)
+	s := w.service(ServiceConfig{WarmUp: time.Minute}, 1, 1)
+	s.Members[1].Endpoint.join(true, w.now)
+	var tried Tried
+	tried.Add(s.Members[0].Endpoint)
+	assert.Equal(t, []int{0, 50}, w.counts(0, s, &tried, 50), "whoever was not tried goes first of all")
+	tried.Add(s.Members[1].Endpoint)
+	assert.Equal(t, []int{50, 0}, w.counts(0, s, &tried, 50))
+}
