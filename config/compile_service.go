@@ -10,12 +10,6 @@ import (
 	"github.com/corelane/corelane/pool"
 )
 
-var balances = map[string]pool.Balance{
-	"weighted_random": pool.WeightedRandom,
-	"round_robin":     pool.RoundRobin,
-	"least_requests":  pool.LeastRequests,
-}
-
 func (b *build) allServices() (map[string]*snapshot.Service, error) {
 	all := make(map[string]*snapshot.Service, len(b.doc.Services))
 	for _, s := range b.doc.Services {
@@ -50,7 +44,9 @@ func (b *build) service(s *Service) (*snapshot.Service, error) {
 		Name:    s.Name,
 		State:   b.compiler.registry.Service(s.Name),
 		Members: members,
-		Balance: balances[s.Balance],
+		Balance: balances[s.Balance.Kind],
+		Node:    b.doc.Node.Name(),
+		Secret:  s.Balance.Sticky.Secret,
 		Limits: pool.Limits{
 			MaxConnections: s.Pool.MaxConnections, MaxWaiting: s.Pool.MaxWaiting,
 			Wait: s.Pool.Wait, Idle: s.Pool.Idle, MaxAge: s.Pool.MaxAge, MinIdle: s.Pool.MinIdle,
@@ -67,7 +63,7 @@ func (b *build) service(s *Service) (*snapshot.Service, error) {
 		return nil, err
 	}
 	out := &snapshot.Service{
-		Name: s.Name, Pool: p, MaxHead: int(s.Limits.Head), ConnectTimeout: s.Timeouts.Connect,
+		Name: s.Name, Pool: p, Balance: s.Balance.compiled(), MaxHead: int(s.Limits.Head), ConnectTimeout: s.Timeouts.Connect,
 		Timeouts: snapshot.Timeouts{FirstByte: s.Timeouts.FirstByte, Idle: s.Timeouts.Idle},
 		Retries: snapshot.Retries{
 			Attempts: s.Retries.Attempts, PerTry: s.Retries.PerTry, Hedge: s.Retries.Hedge,
@@ -92,7 +88,7 @@ func (b *build) members(s *Service) ([]pool.Member, error) {
 		if err != nil {
 			return nil, err
 		}
-		members = append(members, pool.Member{Endpoint: endpoint, Weight: e.Weight})
+		members = append(members, pool.Member{Endpoint: endpoint, Weight: e.Weight, Priority: e.Priority})
 	}
 	return members, nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/corelane/corelane/engine/snapshot"
 	"github.com/corelane/corelane/pool"
 )
 
@@ -82,8 +83,15 @@ func outline(t *testing.T, doc *Document) string {
 		if p := c.Pool; p.Check != nil || p.Panic+float64(p.WarmUp+p.SlowStart) > 0 {
 			fmt.Fprintf(&b, "  check %+v, panic %g, warm-up %v, slow start %v\n", p.Check, p.Panic, p.WarmUp, p.SlowStart)
 		}
+		if c.Balance != (snapshot.Balance{}) {
+			fmt.Fprintf(&b, "  balance %+v\n", c.Balance)
+		}
 		for _, m := range c.Pool.Members {
-			fmt.Fprintf(&b, "  endpoint %s, weight %d\n", m.Endpoint.Address(), m.Weight)
+			fmt.Fprintf(&b, "  endpoint %s, weight %d", m.Endpoint.Address(), m.Weight)
+			if m.Priority > 0 {
+				fmt.Fprintf(&b, ", priority %d", m.Priority)
+			}
+			b.WriteByte('\n')
 		}
 	}
 	for _, r := range doc.Routes {

@@ -16,9 +16,8 @@ var later = map[reflect.Type]map[string]string{
 	reflect.TypeFor[Service](): {
 		"tls": "null", "discovery": "null",
 	},
-	reflect.TypeFor[Endpoint](): {"priority": "0"},
-	reflect.TypeFor[Route]():    {"targets": "[]", "select": "null", "canary": "[]", "blue_green": "null"},
-	reflect.TypeFor[Match]():    {"rpc": "{}"},
+	reflect.TypeFor[Route](): {"targets": "[]", "select": "null", "canary": "[]", "blue_green": "null"},
+	reflect.TypeFor[Match](): {"rpc": "{}"},
 }
 
 func laterKey(t reflect.Type, key string) (string, bool) {

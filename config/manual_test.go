@@ -93,7 +93,7 @@ func modelOf(t reflect.Type) (reflect.Type, string) {
 		t = t.Elem()
 	}
 	switch t {
-	case reflect.TypeFor[Filter](), reflect.TypeFor[FilterSet](), reflect.TypeFor[Share](), reflect.TypeFor[Instant]():
+	case reflect.TypeFor[Filter](), reflect.TypeFor[FilterSet](), reflect.TypeFor[Share](), reflect.TypeFor[Instant](), reflect.TypeFor[Balance]():
 		return nil, list
 	}
 	if t.Kind() != reflect.Struct {
@@ -133,7 +133,7 @@ func (m *manual) comment(t reflect.Type, f reflect.StructField) string {
 var whereOf = map[string]string{
 	"Document": "", "Engine": "engine.", "Origin": "config.",
 	"Listener": "listeners[].", "ListenerLimits": "listeners[].limits.", "ListenerTimeouts": "listeners[].timeouts.",
-	"Service": "services[].", "Endpoint": "services[].endpoints[].", "Pool": "services[].pool.",
+	"Service": "services[].", "Pool": "services[].pool.",
 	"ServiceRetries": "services[].retries.", "Health": "services[].health.",
 	"Route": "routes[].", "RouteRetries": "routes[].retries.", "Match": "routes[].match.", "Body": "routes[].body.",
 }

@@ -86,7 +86,7 @@ func (p Problems) sort(files []File) {
 }
 
 // secretKey finds values in an excerpt that must not reach a log.
-var secretKey = regexp.MustCompile(`(?i)((?:token|secret|password)["']?\s*:\s*)("[^"]*"|'[^']*'|[^\s,}\]]+)`)
+var secretKey = regexp.MustCompile(`(?i)((?:token|secret|password)\w*["']?\s*:\s*)("[^"]*"|'[^']*'|[^\s,}\]]+)`)
 
 // excerpt shows the lines around a place. Values of keys that sound like a
 // secret are masked.

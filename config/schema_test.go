@@ -96,6 +96,8 @@ func TestSchemaOfValues(t *testing.T) {
 		{"services: [{pool: {min_idle: VALUE}}]", []string{"0", "8", "null"}, []string{"-1", "65536", "many"}},
 		{"services: [{slow_start: VALUE}]", []string{"0", "0s", "1m"}, []string{"fast", "[1s]"}},
 		{"services: [{health: {active: {expect: VALUE}}}]", []string{"200", "200-399", `"200, 204"`, "[200, 300-399]"}, []string{"99", "600", "ok", "{}", "[ok]"}},
+		{"services: [{balance: VALUE}]", []string{"ewma", "{hash: ip}", "{hash: \"cookie:uid\"}", "{sticky: {secret: a}}", "{sticky: {cookie: b, secret: \"${env:A}\"}}", "null"}, []string{"hash", "maglev", "{ewma: {}}", "{hash: body}", "{hash: ip, sticky: {secret: a}}", "{sticky: {cookie: a}}", "[ewma]", "{}"}},
+		{"services: [{endpoints: [{priority: VALUE}]}]", []string{"0", "127"}, []string{"-1", "128", "high"}},
 		{"services: [{retries: {on: VALUE}}]", []string{"[connect, 503]", "[]"}, []string{"connect", "{a: b}"}},
 		{"routes: [{updated_at: VALUE}]", []string{"2026-11-29T00:00:00Z", "2026-11-29"}, []string{"today", "[1]"}},
 		{"routes: [{retries: {attempts: VALUE}}]", []string{"0", "8", "null"}, []string{"9", "-1"}},

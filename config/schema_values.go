@@ -32,6 +32,8 @@ func valueRef(t reflect.Type) string {
 		return "instant"
 	case reflect.TypeFor[Statuses]():
 		return "statuses"
+	case reflect.TypeFor[Balance]():
+		return "balance"
 	case reflect.TypeFor[Filter]():
 		return "filter"
 	case reflect.TypeFor[FilterSet]():
@@ -83,6 +85,7 @@ func valueSchemas() Properties {
 			Description: "Status codes and ranges of them, with commas between or as a list.",
 			AnyOf:       []*Schema{status, {Type: Types{"array"}, Items: status}, null()},
 		}},
+		{"balance", balanceSchema()},
 		{"any", &Schema{}},
 		{"filters", &Schema{Type: Types{"array", "null"}, Items: &Schema{Ref: "#/$defs/filter"}}},
 	}

@@ -12,8 +12,12 @@ type Service struct {
 	// no_endpoint.
 	Endpoints []Endpoint `yaml:"endpoints"`
 	// Balance chooses among endpoints: weighted_random, round_robin (smooth, by
-	// weight) or least_requests (the less busy of two random ones).
-	Balance string `yaml:"balance" default:"weighted_random" enum:"weighted_random|round_robin|least_requests" later:"ewma|hash|sticky"`
+	// weight), least_requests (the less busy of two random ones), ewma (of two
+	// random ones the one with less response time × requests under way), {hash:
+	// header:NAME} (or cookie:NAME, query:NAME, ip: equal values go to the same
+	// endpoint) or {sticky: {cookie: lane, secret: "${env:NAME}"}} (a signed
+	// cookie brings a client back to its endpoint). See docs/balancing.md.
+	Balance Balance `yaml:"balance" default:"weighted_random"`
 	// Pool bounds the connections to endpoints.
 	Pool Pool `yaml:"pool"`
 	// ProxyProtocol is the PROXY header that connections to endpoints begin with,
@@ -47,6 +51,9 @@ type Endpoint struct {
 	// Weight is the endpoint's share of the requests relative to the others; 0
 	// gets none.
 	Weight int `yaml:"weight" default:"1" min:"0" max:"65535"`
+	// Priority is the endpoint's tier. The lowest tier gets all requests; when
+	// less than 72 % of it is usable, the next tiers take over a part of them.
+	Priority int `yaml:"priority" default:"0" min:"0" max:"127"`
 	// Coordinates say where the endpoint stands: cluster, region, env, version.
 	Coordinates map[string]string `yaml:"coordinates"`
 }

@@ -32,7 +32,7 @@ type serviceAnswer struct {
 }
 
 // endpointAnswer is one endpoint with its upstream connections in the whole
-// process. Active is counted for services that balance by least_requests only.
+// process. Active is counted for services that balance by least_requests or ewma.
 // LeftOut says why it is not chosen: draining, unhealthy, ejected, warming_up, or
 // slow_start, where it gets Share of what it will get.
 type endpointAnswer struct {

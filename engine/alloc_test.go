@@ -10,14 +10,19 @@ import (
 
 	"github.com/corelane/corelane/engine/snapshot"
 	"github.com/corelane/corelane/filters"
+	"github.com/corelane/corelane/pool"
 )
 
 // TestSteadyStateAllocatesNothing counts the heap objects that the whole
 // process makes while requests go through. Client and origin are written so
 // that they make none.
 func TestSteadyStateAllocatesNothing(t *testing.T) {
+	const get = "GET /a/b?c=d HTTP/1.1\r\nHost: a.test\r\nUser-Agent: x\r\nAccept: */*\r\nCookie: a=b; lane=forged\r\n\r\n"
 	for name, tc := range map[string]struct{ request, response string }{
-		"GET":            {"GET /a/b?c=d HTTP/1.1\r\nHost: a.test\r\nUser-Agent: x\r\nAccept: */*\r\n\r\n", ok},
+		"GET":            {get, ok},
+		"GET by EWMA":    {get, ok},
+		"GET by hash":    {get, ok},
+		"GET, sticky":    {get, ok},
 		"GET with hedge": {"GET /a HTTP/1.1\r\nHost: a.test\r\n\r\n", ok},
 		"POST, held":     {"POST /a HTTP/1.1\r\nHost: a.test\r\nContent-Length: 5\r\n\r\nhello", ok},
 		"POST, edited":   {"POST /a HTTP/1.1\r\nHost: a.test\r\nContent-Length: 5\r\n\r\nhello", ok},
@@ -34,6 +39,12 @@ func TestSteadyStateAllocatesNothing(t *testing.T) {
 			go answerForEver(ln, []byte(end), []byte(tc.response))
 			s := newSetup(ln.Addr().String())
 			switch name {
+			case "GET by EWMA":
+				s.balance = pool.EWMA
+			case "GET by hash":
+				s.balance, s.balancing = pool.Hash, snapshot.Balance{Key: snapshot.KeyQuery, Name: "c"}
+			case "GET, sticky":
+				s.balance, s.balancing = pool.Sticky, snapshot.Balance{Cookie: "lane"}
 			case "GET with hedge":
 				s.retries.Hedge = patience // armed for each request, never due
 			case "POST, held":

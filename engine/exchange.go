@@ -88,7 +88,8 @@ type exchangeState struct {
 	bodyOut  int64 // request body bytes behind the filters
 	status   int
 	tries    int
-	givenUps int // entries of gaveUp
+	givenUps int      // entries of gaveUp
+	key      pool.Key // what the request contributes to balancing
 
 	// reached is the last filter of each stage that the request got to.
 	reached [stages]int

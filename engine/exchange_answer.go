@@ -170,6 +170,7 @@ func (t *try) onInterim() {
 // onResponseHead takes the final head, which stands in the try's head.
 func (t *try) onResponseHead() {
 	x := t.x
+	t.headAt = x.now()
 	x.w.loop.Disarm(&t.clock)
 	x.w.loop.Disarm(&t.limit)
 	switch status := t.head.Status(); {
@@ -191,6 +192,7 @@ func (t *try) onResponseHead() {
 	x.letGo()
 	// 426 must say which protocol it wants (RFC 9110 §15.5.22).
 	x.resp.DropHopByHop(x.resp.Status() == 101 || x.resp.Status() == 426)
+	x.rememberEndpoint()
 	x.setState(stateAnswering)
 	x.startResponseFilters()
 }

@@ -120,6 +120,7 @@ func (x *Exchange) forward() {
 	}
 	x.w.enterService(x.svc)
 	x.counted = true
+	x.key = x.svc.Key(&x.req, x.Client)
 	if x.holds() {
 		x.hold()
 		return

@@ -13,7 +13,7 @@ func (x *Exchange) beginTry() {
 	now := x.now()
 	x.tries++
 	x.setState(stateConnecting)
-	ep, err := x.w.local.Pick(x.svc.Pool, &x.tried, now)
+	ep, err := x.w.local.Pick(x.svc.Pool, x.key, &x.tried, now)
 	if err != nil {
 		x.fail(faultNoEndpoint)
 		return

@@ -36,6 +36,8 @@ type setup struct {
 	limits    pool.Limits
 	passive   pool.Passive
 	balance   pool.Balance
+	balancing snapshot.Balance
+	gates     []pool.Gate
 	endpoints []string
 	spare     []string // endpoints without weight
 	warmUp    time.Duration
@@ -131,6 +133,7 @@ func (g *gateway) service(name string, endpoints []string) *snapshot.Service {
 	s := g.setup
 	cfg := pool.ServiceConfig{
 		Name: name, State: g.registry.Service(name), Balance: s.balance, Limits: s.limits, Passive: s.passive,
+		Gates: s.gates, Secret: "secret",
 	}
 	for _, address := range endpoints {
 		e, err := g.registry.Endpoint(name, address, "")
@@ -146,7 +149,7 @@ func (g *gateway) service(name string, endpoints []string) *snapshot.Service {
 	ps, err := pool.NewService(cfg)
 	require.NoError(g.t, err)
 	return &snapshot.Service{
-		Name: name, Pool: ps, MaxHead: s.maxHead, ConnectTimeout: s.connect, Timeouts: s.timeouts, Retries: s.retries,
+		Name: name, Pool: ps, Balance: s.balancing, MaxHead: s.maxHead, ConnectTimeout: s.connect, Timeouts: s.timeouts, Retries: s.retries,
 		Source: netip.Addr{}, ProxyProtocol: s.proxy,
 	}
 }

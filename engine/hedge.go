@@ -44,7 +44,7 @@ func (x *Exchange) startHedge() {
 		return
 	}
 	now := x.now()
-	ep, err := x.w.local.Pick(x.svc.Pool, &x.tried, now)
+	ep, err := x.w.local.Pick(x.svc.Pool, x.key, &x.tried, now)
 	if err != nil || x.tried.Has(ep) || !x.welcomes(ep) {
 		return
 	}

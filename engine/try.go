@@ -32,6 +32,8 @@ type tryState struct {
 	hedging  bool  // the try is a hedge
 	feeds    bool  // the held body is being sent
 	fed      int64 // bytes of it that were
+	begunAt  int64
+	headAt   int64 // of the response head; 0: none yet
 }
 
 var _ pool.WaiterOwner = (*try)(nil)
@@ -48,7 +50,7 @@ func (t *try) init(x *Exchange, head *codec.Head) {
 func (t *try) begin(ep *pool.Endpoint, now int64) {
 	x := t.x
 	x.tried.Add(ep)
-	t.endpoint = ep
+	t.endpoint, t.begunAt, t.headAt = ep, now, 0
 	if t == x.lead {
 		x.Endpoint = ep.Address()
 	}
@@ -199,12 +201,19 @@ func (t *try) OnTimer(kind uint8, _ int64) {
 	}
 }
 
-// settle tells the pool how the try ended, once.
+// settle tells the pool how the try ended, once, and how long it took to the
+// response head, or to its failure.
 func (t *try) settle(o pool.Outcome) {
-	if t.started {
-		t.started = false
-		t.x.w.local.Done(t.x.svc.Pool, t.endpoint, o, t.x.now())
+	if !t.started {
+		return
 	}
+	t.started = false
+	now := t.x.now()
+	end := t.headAt
+	if end == 0 {
+		end = now
+	}
+	t.x.w.local.DoneAfter(t.x.svc.Pool, t.endpoint, o, end-t.begunAt, now)
 }
 
 // drop lets go of whatever the try holds. The upstream is heard of no more.

@@ -20,7 +20,7 @@ func TestPickDoesNotAllocate(t *testing.T) {
 			pick := func() {
 				tried.Reset()
 				for range 3 {
-					e, _ := w.locals[0].Pick(s, &tried, w.now)
+					e, _ := w.locals[0].Pick(s, Key{}, &tried, w.now)
 					tried.Add(e)
 					w.locals[0].Start(s, e)
 					w.locals[0].Done(s, e, Reset, w.now)
@@ -92,7 +92,7 @@ func TestHealthDoesNotAllocate(t *testing.T) {
 		w.unhealthy(s, 1)
 		pick := func() {
 			w.now += second
-			e, _ := w.locals[0].Pick(s, nil, w.now)
+			e, _ := w.locals[0].Pick(s, Key{}, nil, w.now)
 			w.locals[0].Start(s, e)
 			w.locals[0].Done(s, e, Success, w.now)
 		}

@@ -74,7 +74,7 @@ func (l *Local) DialFailed(e *Endpoint) {
 
 // Start tells that a try of s on e begins.
 func (l *Local) Start(s *Service, e *Endpoint) {
-	if s.Balance == LeastRequests {
+	if s.counts() {
 		e.active.Add(1)
 	}
 }
@@ -82,12 +82,16 @@ func (l *Local) Start(s *Service, e *Endpoint) {
 // Done tells how the try ended, once for each Start. now is monotonic nanoseconds.
 func (l *Local) Done(s *Service, e *Endpoint, o Outcome, now int64) { l.DoneAfter(s, e, o, 0, now) }
 
-// DoneAfter is Done for a caller that knows how long the try took, in nanoseconds; gates may want to know.
+// DoneAfter is Done for a caller that knows how long the try took, in nanoseconds, to
+// the response head or to its failure. EWMA goes by it, and gates may want to know. 0: not measured.
 func (l *Local) DoneAfter(s *Service, e *Endpoint, o Outcome, elapsed, now int64) {
-	if s.Balance == LeastRequests {
+	if s.counts() {
 		e.active.Add(-1)
 	}
 	before := e.Ejections()
+	if s.Balance == EWMA {
+		e.response.learn(o, elapsed, now)
+	}
 	for _, g := range s.gates {
 		g.Report(e, o, elapsed, now)
 	}
@@ -95,3 +99,6 @@ func (l *Local) DoneAfter(s *Service, e *Endpoint, o Outcome, elapsed, now int64
 		l.ejected(e)
 	}
 }
+
+// counts says whether the balancer wants to know the tries under way.
+func (s *Service) counts() bool { return s.Balance == LeastRequests || s.Balance == EWMA }

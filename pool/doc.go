@@ -24,6 +24,12 @@ const (
 	maxMembers = 1 << 16
 	// maxWeight is the largest weight of a member; the sum over maxMembers fits 63 bits with room to multiply by a load.
 	maxWeight = 1 << 20
+	// maxPriority is the largest number of a tier.
+	maxPriority = 127
+	// subsetSize is the number of members of one tier that a node uses where it need not know them all.
+	subsetSize = 50
+	// hashProbes is the number of table entries that one choice looks at.
+	hashProbes = 64
 	// maskBits is the width of the wanted and spare words. Loops whose ids are equal modulo maskBits share a bit.
 	maskBits = 64
 	// othersTurn is the share of releases that go to waiting loops while the releasing loop has waiters itself: one in othersTurn.

@@ -2,6 +2,7 @@ package pool
 
 import (
 	"sync/atomic"
+	"time"
 
 	"github.com/corelane/corelane/engine/reactor"
 )
@@ -32,7 +33,8 @@ type Endpoint struct {
 	retired      atomic.Bool   // not in the published generation
 	opening      atomic.Uint64 // loops that have yet to open their share of MinIdle, one bit each
 	_            [64]byte      // active is written by every try and must not drag the words above along
-	active       atomic.Int64  // tries under way, counted for LeastRequests services only
+	active       atomic.Int64  // tries under way, counted for LeastRequests and EWMA services only
+	response     responseTime  // of EWMA services
 }
 
 // Service is the name of the service that the endpoint belongs to.
@@ -56,8 +58,15 @@ func (e *Endpoint) Conns() int64 { return e.conns.Load() }
 // Limit is the largest number of connections of the whole process; 0: no limit.
 func (e *Endpoint) Limit() int64 { return e.limit.Load() }
 
-// Active is the number of tries under way in the whole process. Only LeastRequests services count it.
+// Active is the number of tries under way in the whole process. Only LeastRequests and EWMA services count it.
 func (e *Endpoint) Active() int64 { return e.active.Load() }
+
+// ResponseTime is the peak-EWMA of the time to the response head, as far as it has not decayed at now (monotonic
+// nanoseconds). 0: not known; only EWMA services measure it.
+func (e *Endpoint) ResponseTime(now int64) time.Duration {
+	_, left := e.response.at(now)
+	return time.Duration(left)
+}
 
 // Failures is the number of failed tries since the last successful one, as passive ejection counts them.
 func (e *Endpoint) Failures() int64 { return e.failures.Load() }

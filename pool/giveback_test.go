@@ -157,7 +157,7 @@ func TestReusedSlotMeetsNoStaleData(t *testing.T) {
 	fresh, err := w.registry.Endpoint("s", "127.0.0.1:9", "")
 	require.NoError(t, err)
 	require.Equal(t, gone.Slot(), fresh.Slot())
-	s, err := NewService(ServiceConfig{Name: "s", State: w.registry.Service("s"), Members: []Member{{fresh, 1}}})
+	s, err := NewService(ServiceConfig{Name: "s", State: w.registry.Service("s"), Members: []Member{{Endpoint: fresh, Weight: 1}}})
 	require.NoError(t, err)
 
 	// A pinned exchange of the old generation and one of the new meet in the slot.

@@ -59,6 +59,7 @@ func (w *world) service(cfg ServiceConfig, weights ...int) *Service {
 		cfg.Name = "s"
 	}
 	cfg.State = w.registry.Service(cfg.Name)
+	cfg.Secret = "secret of " + cfg.Name
 	for i, weight := range weights {
 		e, err := w.registry.Endpoint(cfg.Name, "127.0.0.1:"+strconv.Itoa(1000+i), "")
 		require.NoError(w.t, err)

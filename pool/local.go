@@ -8,11 +8,11 @@ import (
 
 // Options are what a Local is made of.
 type Options struct {
-	// Loop is the loop that the Local belongs to.
+	// Loop is the loop that the Local belongs to; nil: it is used for Explain and nothing else, on any one goroutine.
 	Loop *reactor.Loop
 	// LoopID is its number, from 0 to Loops-1.
 	LoopID int
-	// Loops is the number of loops of the process.
+	// Loops is the number of loops of the process, at least 1.
 	Loops int
 	// Seed starts the random numbers of the balancers; loops may share it.
 	Seed uint64
@@ -45,6 +45,7 @@ type Local struct {
 	rotations []*rotation // by service slot
 	panics    []panicView // by service slot
 	dice      uint64      // decides who in slow start takes part in the present choice; 0: not thrown yet
+	spills    []spill     // by service slot
 	holding   list[lane]  // lanes with idle connections
 	queues    list[lane]  // lanes with waiters
 	unsettled list[lane]  // lanes whose waiters may be served
@@ -63,7 +64,9 @@ type Local struct {
 func NewLocal(o Options) *Local {
 	l := &Local{
 		id: o.LoopID, loops: o.Loops, bit: 1 << (o.LoopID % maskBits), post: o.Post, ejected: o.Ejected,
-		timers: o.Loop,
+	}
+	if o.Loop != nil {
+		l.timers = o.Loop
 	}
 	if o.Loops <= maskBits {
 		l.mine = l.bit

@@ -11,7 +11,7 @@ import (
 func (w *world) picks(loop int, s *Service) map[string]int {
 	got := map[string]int{}
 	for range 40 {
-		e, err := w.locals[loop].Pick(s, &Tried{}, w.now)
+		e, err := w.locals[loop].Pick(s, Key{}, &Tried{}, w.now)
 		require.NoError(w.t, err)
 		got[e.Address()[len("127.0.0.1:"):]]++
 	}

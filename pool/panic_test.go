@@ -70,7 +70,7 @@ func TestAPanicThatLeavesNobodyIsSeenAtOnce(t *testing.T) {
 	s := w.service(ServiceConfig{Panic: 1}, 1, 1)
 	w.counts(0, s, nil, 1) // the loop has looked
 	w.unhealthy(s, 0, 1)
-	_, err := w.locals[0].Pick(s, nil, w.now)
+	_, err := w.locals[0].Pick(s, Key{}, nil, w.now)
 	require.NoError(t, err)
 }
 

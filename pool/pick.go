@@ -1,43 +1,80 @@
 package pool
 
-import "math/bits"
-
 // Pick chooses an endpoint of s for a try. Members without weight and those that a gate keeps out are never chosen, and
 // one that was tried only if no other is left; in a panic health does not count. ErrNoEndpoint: there is none. now is
 // monotonic nanoseconds. No allocation, except by the first choices of a service on a loop.
-func (l *Local) Pick(s *Service, tried *Tried, now int64) (*Endpoint, error) {
-	c := choice{local: l, service: s, tried: tried, now: now}
+func (l *Local) Pick(s *Service, k Key, tried *Tried, now int64) (*Endpoint, error) {
+	// Member by member: a literal would be built aside and copied, which stalls on its narrow stores.
+	var c choice
+	c.local, c.service, c.tried, c.now = l, s, tried, now
+	c.key.Hash, c.key.Has, c.key.Sticky = k.Hash, k.Has, k.Sticky
 	if s.Panic > 0 || s.warms {
 		c.prepare()
 	}
-	if tried.Len() > 0 {
-		if i := c.someone(); i >= 0 {
-			return c.chosen(i), nil
+	if e := c.endpoint(); e != nil {
+		if c.panic {
+			l.stats.Panicked++
 		}
-		c.tried = nil
-	}
-	if i := c.someone(); i >= 0 {
-		return c.chosen(i), nil
+		return e, nil
 	}
 	l.stats.NoEndpoint++
 	return nil, ErrNoEndpoint
 }
 
-// choice is one call of Pick. Its methods return indexes into the service's usable members, -1: none.
+// choice is one call of Pick. Where its methods return an index it is one into the members of the group, -1: none.
 type choice struct {
 	local   *Local
 	service *Service
+	group   *group // the members that are being considered
+	key     Key
 	tried   *Tried
 	now     int64
-	panic   bool // health and ejections are ignored
-	cold    bool // only endpoints that warm up are left
+	panic   bool                 // health and ejections are ignored
+	cold    bool                 // only endpoints that warm up are left
+	ramped  bool                 // slow start is not looked at
+	why     map[*Endpoint]string // for Explain: who was left out and why; otherwise nil
+}
+
+// endpoint looks at the one that the client was given before, then at the tier whose turn it is, then elsewhere.
+func (c *choice) endpoint() *Endpoint {
+	s, first := c.service, 0
+	if c.key.Sticky != nil {
+		if e := c.pinned(); e != nil {
+			return e
+		}
+	}
+	if s.tiers != 1 {
+		if s.tiers == 0 {
+			return nil
+		}
+		first = c.local.spill(s, c.now).tier(c.point())
+	}
+	c.group = &s.groups[first]
+	if i := c.balance(); i >= 0 {
+		return c.group.members[i].endpoint
+	}
+	return c.elsewhere(first)
+}
+
+// elsewhere looks at the groups that come after one that had nobody, in order; then it gives way and begins again.
+func (c *choice) elsewhere(first int) *Endpoint {
+	for g := range c.service.groups {
+		if g == first {
+			continue
+		}
+		c.group = &c.service.groups[g]
+		if i := c.balance(); i >= 0 {
+			return c.group.members[i].endpoint
+		}
+	}
+	if c.giveWay() {
+		return c.endpoint()
+	}
+	return nil
 }
 
 func (c *choice) balance() int {
-	switch n := len(c.service.usable); {
-	case n == 0:
-		return -1
-	case n == 1:
+	if len(c.group.members) == 1 {
 		if c.allowed(0) {
 			return 0
 		}
@@ -45,9 +82,11 @@ func (c *choice) balance() int {
 	}
 	switch c.service.Balance {
 	case RoundRobin:
-		return c.local.rotation(c.service).next(c)
-	case LeastRequests:
+		return c.local.rotation(c.service.State, c.group).next(c)
+	case LeastRequests, EWMA:
 		return c.lighter()
+	case Hash:
+		return c.hashed()
 	default:
 		return c.draw()
 	}
@@ -55,46 +94,50 @@ func (c *choice) balance() int {
 
 // allowed says whether member i may be chosen.
 func (c *choice) allowed(i int) bool {
-	e := c.service.usable[i].endpoint
-	if (e.out() || c.service.warms) && c.barred(e) != "" {
-		return false
+	e := c.group.members[i].endpoint
+	if e.out() || c.service.warms {
+		if why := c.barred(e); why != "" {
+			return c.leaveOut(e, why)
+		}
 	}
 	for _, g := range c.service.gates {
 		if !g.Allow(e, c.now) && !c.overrules(g) {
-			return false
+			return c.leaveOutBy(g, e)
 		}
 	}
-	return !c.tried.Has(e)
+	return !c.tried.Has(e) || c.leaveOut(e, whyTried)
 }
 
 // draw chooses by weight. Drawing again when a member is not allowed keeps the proportions of the others; after a few
 // times the allowed ones are counted, so that the cost is bounded however few are left.
 func (c *choice) draw() int {
 	for range redraws {
-		if i := c.service.at(c.local.below(c.service.total)); c.allowed(i) {
+		if i := c.group.draw(c.local.random.Uint64()); c.allowed(i) {
 			return i
 		}
 	}
-	return c.drawAmongAllowed()
+	return c.amongAllowed(c.local.random.Uint64())
 }
 
-func (c *choice) drawAmongAllowed() int {
+// amongAllowed is the allowed member whose share of their weights contains the point, a number between 0 and 2⁶⁴.
+func (c *choice) amongAllowed(point uint64) int {
 	var total uint64
-	for i := range c.service.usable {
+	members := c.group.members
+	for i := range members {
 		if c.allowed(i) {
-			total += c.service.usable[i].weight
+			total += members[i].weight
 		}
 	}
 	if total == 0 {
 		return -1
 	}
-	rest, last := c.local.below(total), -1
-	for i := range c.service.usable {
+	rest, last := scale(point, total), -1
+	for i := range members {
 		if !c.allowed(i) {
 			continue
 		}
 		last = i
-		if w := c.service.usable[i].weight; rest >= w {
+		if w := members[i].weight; rest >= w {
 			rest -= w
 		} else {
 			break
@@ -109,19 +152,12 @@ func (c *choice) lighter() int {
 	if first < 0 {
 		return -1
 	}
-	a := &c.service.usable[first]
 	for range redraws {
-		// A number below the total without a's share, moved past a's share, hits every other member by its weight.
-		r := c.local.below(c.service.total - a.weight)
-		if r >= a.below {
-			r += a.weight
-		}
-		second := c.service.at(r)
+		second := c.group.drawBut(first, c.local.random.Uint64())
 		if !c.allowed(second) {
 			continue
 		}
-		b := &c.service.usable[second]
-		if uint64(max(b.endpoint.Active(), 0))*a.weight < uint64(max(a.endpoint.Active(), 0))*b.weight {
+		if c.lessLoaded(second, first) {
 			return second
 		}
 		return first
@@ -129,24 +165,12 @@ func (c *choice) lighter() int {
 	return first
 }
 
-// at is the member whose share of the weights contains r.
-func (s *Service) at(r uint64) int {
-	if s.equal {
-		return int(r / s.usable[0].weight)
+// lessLoaded says whether member i carries less per weight than j: tries under way, with EWMA times how long they take.
+func (c *choice) lessLoaded(i, j int) bool {
+	a, b := &c.group.members[i], &c.group.members[j]
+	if c.service.Balance == EWMA {
+		ta, tb := compared(a.endpoint, b.endpoint, c.now)
+		return c.group.cost(i, ta) < c.group.cost(j, tb)
 	}
-	lo, hi := 0, len(s.usable)
-	for hi-lo > 1 {
-		if mid := int(uint(lo+hi) >> 1); s.usable[mid].below <= r {
-			lo = mid
-		} else {
-			hi = mid
-		}
-	}
-	return lo
-}
-
-// below is a random number under n. The bias of a multiplication without rejection is n/2⁶⁴, far under what can be seen.
-func (l *Local) below(n uint64) uint64 {
-	hi, _ := bits.Mul64(l.random.Uint64(), n)
-	return hi
+	return uint64(max(a.endpoint.Active(), 0))*b.weight < uint64(max(b.endpoint.Active(), 0))*a.weight
 }

@@ -14,7 +14,7 @@ func (w *world) counts(loop int, s *Service, tried *Tried, n int) []int {
 	w.t.Helper()
 	got := make([]int, len(s.Members))
 	for range n {
-		e, err := w.locals[loop].Pick(s, tried, w.now)
+		e, err := w.locals[loop].Pick(s, Key{}, tried, w.now)
 		require.NoError(w.t, err)
 		for i, m := range s.Members {
 			if m.Endpoint == e {
@@ -31,7 +31,7 @@ func (w *world) eject(s *Service, members ...int) {
 	}
 }
 
-var everyBalance = []Balance{WeightedRandom, RoundRobin, LeastRequests}
+var everyBalance = []Balance{WeightedRandom, RoundRobin, LeastRequests, EWMA, Hash, Sticky}
 
 // ejecting makes a service obey ejections without ever ejecting by itself.
 var ejecting = Passive{ConsecutiveFailures: 1 << 30, Eject: time.Second, MaxEjected: 100}
@@ -89,7 +89,7 @@ func TestPickFindsNothing(t *testing.T) {
 			for i := range s.Members {
 				w.eject(s, i)
 			}
-			_, err := w.locals[0].Pick(s, nil, w.now)
+			_, err := w.locals[0].Pick(s, Key{}, nil, w.now)
 			assert.ErrorIs(t, err, ErrNoEndpoint, name)
 		}
 		assert.EqualValues(t, 4, w.locals[0].Stats().NoEndpoint)
@@ -102,7 +102,7 @@ func TestPickReturnsATriedOneIfItIsTheOnlyOne(t *testing.T) {
 		s := w.service(ServiceConfig{Balance: balance}, 1, 0)
 		var tried Tried
 		tried.Add(s.Members[0].Endpoint)
-		e, err := w.locals[0].Pick(s, &tried, w.now)
+		e, err := w.locals[0].Pick(s, Key{}, &tried, w.now)
 		require.NoError(t, err)
 		assert.Same(t, s.Members[0].Endpoint, e)
 	}
@@ -113,9 +113,9 @@ func TestPickIsReproducible(t *testing.T) {
 	sa, sb := a.service(ServiceConfig{}, 1, 2, 3), b.service(ServiceConfig{}, 1, 2, 3)
 	differ := 0
 	for range 200 {
-		first, _ := a.locals[0].Pick(sa, nil, 0)
-		second, _ := b.locals[0].Pick(sb, nil, 0)
-		other, _ := b.locals[1].Pick(sb, nil, 0)
+		first, _ := a.locals[0].Pick(sa, Key{}, nil, 0)
+		second, _ := b.locals[0].Pick(sb, Key{}, nil, 0)
+		other, _ := b.locals[1].Pick(sb, Key{}, nil, 0)
 		require.Equal(t, first.Slot(), second.Slot())
 		if other != second {
 			differ++
@@ -128,7 +128,7 @@ func TestLeastRequestsEvensOutTheLoad(t *testing.T) {
 	w := newWorld(t, 1)
 	s := w.service(ServiceConfig{Balance: LeastRequests}, 4, 4, 2)
 	for range 1000 { // nothing ends
-		e, err := w.locals[0].Pick(s, nil, w.now)
+		e, err := w.locals[0].Pick(s, Key{}, nil, w.now)
 		require.NoError(t, err)
 		w.locals[0].Start(s, e)
 	}

@@ -2,31 +2,30 @@ package pool
 
 import "slices"
 
-// rotation is a loop's position in the round of one RoundRobin service.
+// rotation is a loop's position in the round of one group of a RoundRobin service.
 type rotation struct {
 	state   *State
-	service *Service // of the generation last used
+	group   *group // of the generation last used
 	follow  *rotation
 	at      int     // equal weights: the next member
 	current []int64 // otherwise: the members' credit
 }
 
-// rotation finds the position of s. Several services may share a State (parts of one service), so positions form a
-// short chain; a service of a new generation with the same members goes on where the old one was.
-func (l *Local) rotation(s *Service) *rotation {
-	slot := s.State.slot
-	if slot < len(l.rotations) {
-		for r := l.rotations[slot]; r != nil; r = r.follow {
-			if r.service == s {
+// rotation finds the position in g. Several groups share a State (tiers and parts of one service), so positions form a
+// short chain; a group of a new generation with the same members goes on where the old one was.
+func (l *Local) rotation(st *State, g *group) *rotation {
+	if st.slot < len(l.rotations) {
+		for r := l.rotations[st.slot]; r != nil; r = r.follow {
+			if r.group == g {
 				return r
 			}
 		}
 	}
-	return l.findRotation(s)
+	return l.findRotation(st, g)
 }
 
-func (l *Local) findRotation(s *Service) *rotation {
-	slot := s.State.slot
+func (l *Local) findRotation(st *State, g *group) *rotation {
+	slot := st.slot
 	for slot >= len(l.rotations) {
 		l.rotations = append(l.rotations, nil)
 	}
@@ -34,16 +33,16 @@ func (l *Local) findRotation(s *Service) *rotation {
 	for at := &l.rotations[slot]; *at != nil; n++ {
 		r := *at
 		switch {
-		case r.state == s.State && slices.Equal(r.service.usable, s.usable):
-			r.service = s
+		case r.state == st && slices.Equal(r.group.members, g.members):
+			r.group = g
 			return r
-		case r.state != s.State || n >= maxRotations-1:
+		case r.state != st || n >= maxRotations-1:
 			*at = r.follow // of a service that had the slot before, or the oldest
 		default:
 			at = &r.follow
 		}
 	}
-	r := &rotation{state: s.State, service: s, follow: l.rotations[slot]}
+	r := &rotation{state: st, group: g, follow: l.rotations[slot]}
 	l.rotations[slot] = r
 	r.start(l.id, l.loops)
 	return r
@@ -51,8 +50,8 @@ func (l *Local) findRotation(s *Service) *rotation {
 
 // start moves the position to a place of the loop's own, so that the loops do not all begin with the same member.
 func (r *rotation) start(id, loops int) {
-	n := len(r.service.usable)
-	if r.service.equal {
+	n := len(r.group.members)
+	if r.group.equal {
 		r.at = id * n / loops % n
 		return
 	}
@@ -64,10 +63,10 @@ func (r *rotation) start(id, loops int) {
 
 // next is the member whose turn it is, among those allowed; -1: none.
 func (r *rotation) next(c *choice) int {
-	if !r.service.equal {
+	if !r.group.equal {
 		return r.smooth(c.allowed)
 	}
-	n := len(r.service.usable)
+	n := len(r.group.members)
 	for range n {
 		at := r.at
 		if r.at++; r.at == n {
@@ -84,11 +83,11 @@ func (r *rotation) next(c *choice) int {
 // Members that are not allowed neither gain nor pay.
 func (r *rotation) smooth(allowed func(i int) bool) int {
 	best, total := -1, int64(0)
-	for i := range r.service.usable {
+	for i := range r.group.members {
 		if !allowed(i) {
 			continue
 		}
-		w := int64(r.service.usable[i].weight)
+		w := int64(r.group.members[i].weight)
 		total += w
 		r.current[i] += w
 		if best < 0 || r.current[i] > r.current[best] {
@@ -99,4 +98,14 @@ func (r *rotation) smooth(allowed func(i int) bool) int {
 		r.current[best] -= total
 	}
 	return best
+}
+
+// clone copies a chain of positions.
+func (r *rotation) clone() *rotation {
+	if r == nil {
+		return nil
+	}
+	out := *r
+	out.current, out.follow = slices.Clone(r.current), r.follow.clone()
+	return &out
 }

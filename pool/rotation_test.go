@@ -11,7 +11,7 @@ import (
 func (w *world) sequence(loop int, s *Service, n int) string {
 	var out []byte
 	for range n {
-		e, err := w.locals[loop].Pick(s, nil, w.now)
+		e, err := w.locals[loop].Pick(s, Key{}, nil, w.now)
 		require.NoError(w.t, err)
 		for i, m := range s.Members {
 			if m.Endpoint == e {
@@ -69,6 +69,43 @@ func TestRoundRobinFairness(t *testing.T) {
 			require.LessOrEqual(t, abs(float64(got[i])-mean), float64(loops), "member %d of %v: %v", i, weights, got)
 		}
 	})
+}
+
+// Loops pick in any order, generations change, and a window may end anywhere: no member is more than one request for each
+// loop away from its share.
+func TestRoundRobinFairnessInEveryWindow(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		loops, members := rapid.IntRange(1, 8).Draw(t, "loops"), rapid.IntRange(1, 12).Draw(t, "members")
+		w := newWorld(t, loops)
+		weights := make([]int, members)
+		for i := range weights {
+			weights[i] = 1
+		}
+		s := w.service(ServiceConfig{Balance: RoundRobin}, weights...)
+		got := map[*Endpoint]int{}
+		for n, loop := range rapid.SliceOfN(rapid.IntRange(0, loops-1), 1, 300).Draw(t, "picks") {
+			if n%50 == 49 {
+				s = w.service(ServiceConfig{Balance: RoundRobin}, weights...)
+			}
+			e, err := w.locals[loop].Pick(s, Key{}, nil, w.now)
+			require.NoError(t, err)
+			got[e]++
+			mean := float64(n+1) / float64(members)
+			for _, m := range s.Members {
+				require.LessOrEqual(t, abs(float64(got[m.Endpoint])-mean), float64(loops), "after %d picks: %v", n+1, got)
+			}
+		}
+	})
+}
+
+func TestRoundRobinOfTiersKeepsTheirPositions(t *testing.T) {
+	w := newWorld(t, 1)
+	s := w.tiers(ServiceConfig{Balance: RoundRobin}, 4, 3)
+	w.eject(s, 0, 1, 2)
+	got := w.counts(0, s, nil, 3000)
+	assert.InDelta(t, got[4], got[5], 1)
+	assert.InDelta(t, got[5], got[6], 1)
+	assert.Greater(t, got[4], 300)
 }
 
 func abs(x float64) float64 { return max(x, -x) }

@@ -16,11 +16,17 @@ const (
 	RoundRobin
 	// LeastRequests draws two and takes the one with fewer tries under way per weight.
 	LeastRequests
+	// EWMA draws two and takes the one with the lower cost: peak-EWMA of the response time × (tries under way per weight + 1).
+	EWMA
+	// Hash sends equal keys to the same member as long as it may be chosen, and draws for requests without a key.
+	Hash
+	// Sticky sends a client to the member that it was given before, and draws for one that comes without a valid token.
+	Sticky
 
-	balances = int(LeastRequests) + 1
+	balances = int(Sticky) + 1
 )
 
-var balanceNames = [balances]string{"weighted_random", "round_robin", "least_requests"}
+var balanceNames = [balances]string{"weighted_random", "round_robin", "least_requests", "ewma", "hash", "sticky"}
 
 // String is the name used in the configuration.
 func (b Balance) String() string {
@@ -33,8 +39,10 @@ func (b Balance) String() string {
 // Member is an endpoint with its share of a service's traffic.
 type Member struct {
 	Endpoint *Endpoint
-	// Weight is relative to the other members'; 0: gets nothing.
+	// Weight is relative to the other members' of its tier; 0: gets nothing.
 	Weight int
+	// Priority is the number of its tier, from 0 to 127. The lowest tier gets the requests while it is healthy enough.
+	Priority int
 }
 
 // Limits bound the connections and waiters of a service. They hold for the whole process, never per loop.
@@ -62,6 +70,10 @@ type ServiceConfig struct {
 	// Members may be empty. No endpoint may occur twice.
 	Members []Member
 	Balance Balance
+	// Node is this process's name: over subsetSize candidates in a tier, nodes use different subsets of them.
+	Node string
+	// Secret signs the tokens of a Sticky service; needed there, unused otherwise.
+	Secret  string
 	Limits  Limits
 	Passive Passive
 	// Panic is the percentage of usable endpoints, from 0 to 100, under which health and ejections are ignored; 0: off.
@@ -89,13 +101,14 @@ type Service struct {
 	Check             *Check
 
 	usable []weighted // members with a weight
-	total  uint64     // sum of their weights
-	equal  bool       // their weights are all the same
+	groups []group    // the same, as they are chosen from: the tiers, then what subsets left out
+	tiers  int        // groups that are tiers
+	pins   *pins      // of a Sticky service
 	gates  []Gate
 	warms  bool // warm-up or slow start is configured
 }
 
-// weighted is a member with a weight; below is the sum of the weights before it.
+// weighted is a member with a weight; below is the sum of the weights before it in its group.
 type weighted struct {
 	endpoint *Endpoint
 	weight   uint64
@@ -110,17 +123,23 @@ func NewService(cfg ServiceConfig) (*Service, error) {
 	}
 	s := &Service{
 		Name: cfg.Name, State: cfg.State, Members: append([]Member(nil), cfg.Members...),
-		Balance: cfg.Balance, Limits: cfg.Limits, Passive: cfg.Passive, equal: true,
+		Balance: cfg.Balance, Limits: cfg.Limits, Passive: cfg.Passive,
 		Panic: cfg.Panic, WarmUp: cfg.WarmUp, SlowStart: cfg.SlowStart, Check: cfg.Check,
 		warms: cfg.WarmUp > 0 || cfg.SlowStart > 0,
 	}
 	for _, m := range s.Members {
-		if m.Weight == 0 {
-			continue
+		if m.Weight > 0 {
+			s.usable = append(s.usable, weighted{endpoint: m.Endpoint, weight: uint64(m.Weight)})
 		}
-		s.usable = append(s.usable, weighted{endpoint: m.Endpoint, weight: uint64(m.Weight), below: s.total})
-		s.total += uint64(m.Weight)
-		s.equal = s.equal && s.usable[0].weight == uint64(m.Weight)
+	}
+	s.groups, s.tiers = newGroups(&cfg)
+	switch s.Balance {
+	case Hash:
+		for g := range s.groups {
+			s.groups[g].table = s.State.table(s.groups[g].members)
+		}
+	case Sticky:
+		s.pins = newPins(s.Name, cfg.Secret, s.groups)
 	}
 	if cfg.Passive.ConsecutiveFailures > 0 {
 		s.gates = append(s.gates, newPassiveGate(cfg.Passive, s.State, s.usable))
@@ -150,6 +169,9 @@ func (cfg *ServiceConfig) check() error {
 	if int(cfg.Balance) >= balances {
 		errs = append(errs, fmt.Errorf("balance %d is unknown", cfg.Balance))
 	}
+	if cfg.Balance == Sticky && cfg.Secret == "" {
+		errs = append(errs, errors.New("sticky needs a secret"))
+	}
 	errs = append(errs, cfg.Limits.check(), cfg.Passive.check(), cfg.checkHealth(), cfg.checkMembers())
 	return errors.Join(errs...)
 }
@@ -171,6 +193,8 @@ func (cfg *ServiceConfig) checkMembers() error {
 			errs = append(errs, fmt.Errorf("endpoint %q occurs twice", m.Endpoint.address))
 		case m.Weight < 0 || m.Weight > maxWeight:
 			errs = append(errs, fmt.Errorf("endpoint %q: weight %d is not in 0..%d", m.Endpoint.address, m.Weight, maxWeight))
+		case m.Priority < 0 || m.Priority > maxPriority:
+			errs = append(errs, fmt.Errorf("endpoint %q: priority %d is not in 0..%d", m.Endpoint.address, m.Priority, maxPriority))
 		}
 		seen[m.Endpoint] = true
 	}

@@ -19,15 +19,15 @@ func TestNewServiceListsAllErrors(t *testing.T) {
 		"state":        {ServiceConfig{}, []string{"no state"}},
 		"balance":      {ServiceConfig{State: st, Balance: 9}, []string{"balance 9"}},
 		"no endpoint":  {ServiceConfig{State: st, Members: []Member{{}}}, []string{"member 0 has no endpoint"}},
-		"foreign":      {ServiceConfig{State: st, Members: []Member{{other, 1}}}, []string{`"127.0.0.1:2" belongs to service "other"`}},
-		"twice":        {ServiceConfig{State: st, Members: []Member{{e, 1}, {e, 1}}}, []string{"occurs twice"}},
-		"weights":      {ServiceConfig{State: st, Members: []Member{{e, -1}}}, []string{"weight -1"}},
-		"heavy":        {ServiceConfig{State: st, Members: []Member{{e, maxWeight + 1}}}, []string{"weight 1048577"}},
+		"foreign":      {ServiceConfig{State: st, Members: []Member{{Endpoint: other, Weight: 1}}}, []string{`"127.0.0.1:2" belongs to service "other"`}},
+		"twice":        {ServiceConfig{State: st, Members: []Member{{Endpoint: e, Weight: 1}, {Endpoint: e, Weight: 1}}}, []string{"occurs twice"}},
+		"weights":      {ServiceConfig{State: st, Members: []Member{{Endpoint: e, Weight: -1}}}, []string{"weight -1"}},
+		"heavy":        {ServiceConfig{State: st, Members: []Member{{Endpoint: e, Weight: maxWeight + 1}}}, []string{"weight 1048577"}},
 		"many":         {ServiceConfig{State: st, Members: make([]Member, maxMembers+1)}, []string{"65537 members"}},
 		"limits":       {ServiceConfig{State: st, Limits: Limits{Wait: -1}}, []string{"limit is negative"}},
 		"passive":      {ServiceConfig{State: st, Passive: Passive{Eject: -1}}, []string{"passive limit is negative"}},
 		"share":        {ServiceConfig{State: st, Passive: Passive{MaxEjected: 101}}, []string{"max_ejected 101"}},
-		"two together": {ServiceConfig{Balance: 9, Members: []Member{{e, -2}}}, []string{"no state", "balance 9", "weight -2"}},
+		"two together": {ServiceConfig{Balance: 9, Members: []Member{{Endpoint: e, Weight: -2}}}, []string{"no state", "balance 9", "weight -2"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tt.cfg.Name = "s"
@@ -53,7 +53,7 @@ func TestNewServiceSetsLimits(t *testing.T) {
 
 func TestNewServiceKeepsItsOwnMembers(t *testing.T) {
 	w := newWorld(t, 1)
-	members := []Member{{endpoint(t, w.registry, "s", "127.0.0.1:1", ""), 3}}
+	members := []Member{{Endpoint: endpoint(t, w.registry, "s", "127.0.0.1:1", ""), Weight: 3}}
 	s, err := NewService(ServiceConfig{Name: "s", State: w.registry.Service("s"), Members: members})
 	require.NoError(t, err)
 	members[0].Weight = 9

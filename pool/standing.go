@@ -111,36 +111,24 @@ func (c *choice) overrules(g Gate) bool {
 	return passive
 }
 
-// someone is balance that gives way where nobody would be left. Endpoints that warm up are better than none: no warm-up
-// may cause an outage. And a panic that began since the loop last looked is found at once.
-func (c *choice) someone() int {
-	if i := c.balance(); i >= 0 {
-		return i
-	}
-	return c.giveWay()
-}
-
-func (c *choice) giveWay() int {
-	i := -1
+// giveWay lets go of one rule where nobody would be left, and says whether it did. A panic that began since the loop last
+// looked is found at once; endpoints that warm up are better than none, since no warm-up may cause an outage; and so, at
+// last, are those that were tried.
+func (c *choice) giveWay() bool {
 	if c.service.Panic > 0 && !c.panic {
 		if c.panic = c.local.lookAgain(c.service, c.now); c.panic {
-			i = c.balance()
+			return true
 		}
 	}
-	if i < 0 && c.service.warms {
+	if c.service.warms && !c.cold {
 		c.cold = true
-		i = c.balance()
-		c.cold = false
+		return true
 	}
-	return i
-}
-
-// chosen counts the choice and returns its endpoint.
-func (c *choice) chosen(i int) *Endpoint {
-	if c.panic {
-		c.local.stats.Panicked++
+	if c.tried.Len() > 0 {
+		c.tried, c.cold = nil, false
+		return true
 	}
-	return c.service.usable[i].endpoint
+	return false
 }
 
 // Refusal says why e, a member of the service, would not be chosen at now (monotonic nanoseconds); empty: it may be. For

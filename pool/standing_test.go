@@ -43,7 +43,7 @@ func TestAllUnhealthyIsNoEndpoint(t *testing.T) {
 			for i := range weights {
 				w.unhealthy(s, i)
 			}
-			_, err := w.locals[0].Pick(s, nil, w.now)
+			_, err := w.locals[0].Pick(s, Key{}, nil, w.now)
 			assert.ErrorIs(t, err, ErrNoEndpoint)
 		}
 	}

@@ -1,6 +1,9 @@
 package pool
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+	"weak"
+)
 
 // State is what a service keeps for the whole process, across generations. Its methods may be called from any goroutine.
 type State struct {
@@ -15,6 +18,7 @@ type State struct {
 	waiting   atomic.Int64  // queued waiters of all loops
 	ejecting  atomic.Bool   // one loop is deciding about an ejection
 	ejections atomic.Uint64 // endpoints ejected so far
+	tables    atomic.Pointer[[]weak.Pointer[maglev]]
 }
 
 // Name is the name of the service.

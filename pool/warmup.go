@@ -46,7 +46,7 @@ func (c *choice) warming(e *Endpoint) string {
 	switch {
 	case !warm:
 		return WhyWarmingUp
-	case share >= 1:
+	case share >= 1 || c.ramped:
 		return ""
 	}
 	if c.local.dice == 0 {

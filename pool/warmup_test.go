@@ -48,7 +48,7 @@ func TestSlowStartGetsItsShare(t *testing.T) {
 				s.Members[0].Endpoint.join(true, w.now)
 				w.now += int64(age) * second
 				share, _ := s.Share(s.Members[0].Endpoint, w.now)
-				whole := float64(weights[0]) / float64(s.total)
+				whole := float64(weights[0]) / float64(s.groups[0].total)
 				// Of unweighted round robin the others leave their places to it sooner.
 				assert.InDelta(t, share*whole, float64(w.counts(0, s, nil, n)[0])/n, 0.09, "%v %v at %v s", balance, weights, age)
 			}
@@ -134,4 +134,15 @@ func TestWhoJoinsOthersWarmsUp(t *testing.T) {
 	w.registry.Publish([]*Endpoint{ends[2], ends[0]})
 	w.now += int64(time.Minute)
 	assert.True(t, warm(0), "who stays goes on")
+}
+
+func TestATriedOneThatIsWarmGoesBeforeOneThatWarmsUp(t *testing.T) {
+	w := newWorld(t, 1)
+	s := w.service(ServiceConfig{WarmUp: time.Minute}, 1, 1)
+	s.Members[1].Endpoint.join(true, w.now)
+	var tried Tried
+	tried.Add(s.Members[0].Endpoint)
+	assert.Equal(t, []int{0, 50}, w.counts(0, s, &tried, 50), "whoever was not tried goes first of all")
+	tried.Add(s.Members[1].Endpoint)
+	assert.Equal(t, []int{50, 0}, w.counts(0, s, &tried, 50))
 }

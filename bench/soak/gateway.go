@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -41,8 +42,26 @@ func startGateway(ctx context.Context, program, folder string, endpoints []strin
 	}
 	cmd := process.Pinned(ctx, -1, program, "run", "-c", g.config())
 	cmd.Dir = folder
-	g.Process, err = process.Start(ctx, "corelane", cmd, addresses[0], filepath.Join(folder, "corelane.log"))
-	return g, err
+	if g.Process, err = process.Start(ctx, "corelane", cmd, addresses[0], filepath.Join(folder, "corelane.log")); err != nil {
+		return nil, err
+	}
+	return g, g.awaitReady(ctx)
+}
+
+// awaitReady waits until everything of the gateway runs: what it holds before
+// its first client is counted then.
+func (g *gateway) awaitReady(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, ioTimeout)
+	defer cancel()
+	for {
+		_, err := g.ask(http.MethodGet, "/readyz")
+		if err == nil {
+			return nil
+		}
+		if !pause(ctx, 20*time.Millisecond) {
+			return errors.Join(err, g.Alive())
+		}
+	}
 }
 
 func (g *gateway) config() string { return filepath.Join(g.folder, "corelane.yaml") }

@@ -46,24 +46,14 @@ func (a attributes) HasQuery(name string, values []string) bool {
 	return false
 }
 
-// HasCookie implements route.Attributes (RFC 6265 §4.2.1).
+// HasCookie implements route.Attributes.
 func (a attributes) HasCookie(name string, values []string) bool {
-	h := a.head
-	for i := range h.Len() {
-		if h.Known(i) != codec.Cookie || h.Removed(i) {
-			continue
-		}
-		rest := h.Value(i)
-		for len(rest) > 0 {
-			var pair []byte
-			pair, rest = cut(rest, ';')
-			k, v := cut(bytes.TrimSpace(pair), '=')
-			if string(k) == name && oneOf(bytes.Trim(v, `"`), values) {
-				return true
-			}
+	for c := (cookies{head: a.head}); ; {
+		v, ok := c.next(name)
+		if !ok || oneOf(v, values) {
+			return ok
 		}
 	}
-	return false
 }
 
 // oneOf says whether v is one of the values; none asks for presence alone.
@@ -110,21 +100,28 @@ func lower(c byte) byte {
 // equalQuery compares an encoded name or value with a plain one.
 func equalQuery(encoded []byte, want string) bool {
 	n := 0
-	for i := 0; i < len(encoded); i++ {
-		c := encoded[i]
-		switch {
-		case c == '+':
-			c = ' '
-		case c == '%' && i+2 < len(encoded) && isHex(encoded[i+1]) && isHex(encoded[i+2]):
-			c = hexValue(encoded[i+1])<<4 | hexValue(encoded[i+2])
-			i += 2
-		}
+	for i := 0; i < len(encoded); n++ {
+		var c byte
+		c, i = queryByte(encoded, i)
 		if n == len(want) || want[n] != c {
 			return false
 		}
-		n++
 	}
 	return n == len(want)
+}
+
+// queryByte decodes the byte that begins at i, with "+" as a space, as forms
+// write it; an escape that is none stays as it is. next is where the one after
+// it begins.
+func queryByte(encoded []byte, i int) (c byte, next int) {
+	c = encoded[i]
+	switch {
+	case c == '+':
+		c = ' '
+	case c == '%' && i+2 < len(encoded) && isHex(encoded[i+1]) && isHex(encoded[i+2]):
+		return hexValue(encoded[i+1])<<4 | hexValue(encoded[i+2]), i + 3
+	}
+	return c, i + 1
 }
 
 func isHex(c byte) bool {

@@ -70,6 +70,8 @@ type Route struct {
 type Service struct {
 	Name string
 	Pool *pool.Service
+	// Balance is what the balancer needs of requests.
+	Balance Balance
 	// MaxHead bounds the response head in bytes.
 	MaxHead int
 	// Source is the local address of connections to endpoints; invalid: any.
