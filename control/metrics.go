@@ -50,6 +50,8 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 	})
 	m.upstreams(out)
 	m.process(out)
+	unknown, _ := m.node.unknownPaths()
+	out.gauge(unknownPathsTracked, float64(len(unknown.Paths)))
 }
 
 // sample sends metrics.

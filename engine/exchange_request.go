@@ -84,7 +84,7 @@ func (x *Exchange) resolve() bool {
 	h := &x.req
 	switch x.w.resolver.Resolve(&x.query, x.snap, h, nil) {
 	case codec.RouteNotFound:
-		x.w.stats.UnknownPaths++
+		x.noteUnknownPath()
 		x.fail(faultRouteNotFound)
 		return false
 	case codec.MethodNotAllowed:

@@ -31,7 +31,8 @@ var areas = map[string]area{
 	// A host for the tests of filters, built-in or not; no program links it.
 	"filters/filtertest": {may: []string{"filters", "codec/"}},
 	"engine/snapshot":    {may: []string{"route", "pool", "filters"}, tests: []string{"codec/"}},
-	"engine":             {may: []string{"engine/reactor", "codec", "codec/", "engine/snapshot"}},
+	"engine/sketch":      {},
+	"engine":             {may: []string{"engine/reactor", "codec", "codec/", "engine/snapshot", "engine/sketch"}},
 	"engine/":            {may: []string{"engine"}},
 	"config/tree":        {},
 	"config":             {may: []string{"engine/snapshot", "codec", "config/tree"}, tests: []string{"filters/"}},
