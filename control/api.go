@@ -17,6 +17,7 @@ func (n *Node) register(a *admin) {
 	a.get("/api/v1/overrides", n.getOverrides)
 	a.get("/api/v1/loops", n.getLoops)
 	a.get("/api/v1/unknown-paths", n.getUnknownPaths)
+	a.ask("/api/v1/explain", n.postExplain)
 	a.change("/api/v1/reload", n.postReload)
 }
 
