@@ -65,7 +65,7 @@ func newRoot() *cobra.Command {
 		SilenceUsage:  true,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newRun(), newCheck(), newFilters(), newSchema(), newDiff(), newBuild(), newVersion())
+	root.AddCommand(newRun(), newCheck(), newExplain(), newFilters(), newSchema(), newDiff(), newBuild(), newVersion())
 	return root
 }
 

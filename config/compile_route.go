@@ -2,6 +2,7 @@ package config
 
 import (
 	"reflect"
+	"slices"
 
 	"github.com/corelane/corelane/engine/snapshot"
 	"github.com/corelane/corelane/filters"
@@ -21,7 +22,7 @@ func (b *build) unchanged(r *Route, old *snapshot.Route) bool {
 	if !ok || old.Service != b.services[r.Service] {
 		return false
 	}
-	return sameRoute(r, src.route) && sameFilters(b.uses(r), src.uses)
+	return sameRoute(r, src.route) && sameFilters(b.uses(r), src.uses) && slices.Equal(b.sets(r), old.Sets)
 }
 
 // sameRoute tells whether two routes say the same. Their filters are compared
@@ -50,6 +51,17 @@ func (b *build) uses(r *Route) []*Filter {
 	return append(all, r.Filters...)
 }
 
+// sets tells which filters of uses come from which set.
+func (b *build) sets(r *Route) []snapshot.FilterSet {
+	var sets []snapshot.FilterSet
+	for _, name := range r.Use {
+		if set := b.doc.FilterSets[name]; set != nil {
+			sets = append(sets, snapshot.FilterSet{Name: name, Filters: len(set.Filters)})
+		}
+	}
+	return sets
+}
+
 func (b *build) route(r *Route, old *snapshot.Route) (*snapshot.Route, error) {
 	src := &routeSource{route: r, uses: b.uses(r)}
 	var oldUses []*Filter
@@ -71,6 +83,7 @@ func (b *build) route(r *Route, old *snapshot.Route) (*snapshot.Route, error) {
 		Info:        filters.RouteInfo{ID: r.ID, Metadata: r.Metadata},
 		Service:     b.services[r.Service],
 		Chain:       built,
+		Sets:        b.sets(r),
 		Strip:       r.Strip,
 		RewritePath: r.Rewrite.Path,
 		RewriteHost: r.Rewrite.Host,

@@ -230,3 +230,19 @@ func TestDiffIsCutForTheLog(t *testing.T) {
 	assert.NotContains(t, text, "services")
 	assert.False(t, d.Empty())
 }
+
+func TestFilterSetsAreToldApart(t *testing.T) {
+	two := strings.Replace(base, "  app: [{stamp: {header: X-Set}}]", "  app: [{stamp: {header: X-Set}}]\n  more: [{stamp: {header: X-M}}, {stamp: {header: X-N}}]", 1)
+	two = strings.Replace(two, "use: [app]", "use: [app, more]", 1)
+	g := newGenerations(t)
+	require.Equal(t, []snapshot.FilterSet{{Name: "app", Filters: 1}}, g.route("one").Sets)
+	require.Nil(t, g.route("two").Sets)
+	g.next(two)
+	require.Equal(t, []snapshot.FilterSet{{Name: "app", Filters: 1}, {Name: "more", Filters: 2}}, g.route("one").Sets)
+
+	// The same filters in the same order, but one of them belongs to the other set.
+	moved := strings.Replace(two, "[{stamp: {header: X-Set}}]", "[{stamp: {header: X-Set}}, {stamp: {header: X-M}}]", 1)
+	moved = strings.Replace(moved, "[{stamp: {header: X-M}}, {stamp: {header: X-N}}]", "[{stamp: {header: X-N}}]", 1)
+	g.next(moved)
+	require.Equal(t, []snapshot.FilterSet{{Name: "app", Filters: 2}, {Name: "more", Filters: 1}}, g.route("one").Sets)
+}

@@ -84,6 +84,11 @@ func (a *admin) get(path string, serve http.HandlerFunc) {
 	a.add(path, call{method: http.MethodGet, serve: serve})
 }
 
+// ask registers a call that only reads, but needs a body to say what.
+func (a *admin) ask(path string, serve http.HandlerFunc) {
+	a.calls[path] = call{method: http.MethodPost, serve: serve}
+}
+
 // change registers a call that changes the node.
 func (a *admin) change(path string, serve http.HandlerFunc) {
 	a.add(path, call{method: http.MethodPost, changes: true, serve: serve})

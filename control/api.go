@@ -16,6 +16,8 @@ func (n *Node) register(a *admin) {
 	a.change("/api/v1/services/{service}/endpoints/{endpoint}/undrain", n.postUndrain)
 	a.get("/api/v1/overrides", n.getOverrides)
 	a.get("/api/v1/loops", n.getLoops)
+	a.get("/api/v1/unknown-paths", n.getUnknownPaths)
+	a.ask("/api/v1/explain", n.postExplain)
 	a.change("/api/v1/reload", n.postReload)
 }
 

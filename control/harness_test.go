@@ -110,7 +110,15 @@ func (r *rig) start() (*Node, error) {
 func serve(t *testing.T, sections string, handler http.HandlerFunc) *rig {
 	t.Helper()
 	r := newRig(t, handler)
-	r.write(r.document(sections))
+	r.serve(r.document(sections))
+	return r
+}
+
+// serve starts the node with a whole document.
+func (r *rig) serve(document string) {
+	t := r.t
+	t.Helper()
+	r.write(document)
 	var err error
 	r.node, err = r.start()
 	require.NoError(t, err, r.log.String())
@@ -123,7 +131,6 @@ func serve(t *testing.T, sections string, handler http.HandlerFunc) *rig {
 		cancel()
 		r.ended()
 	})
-	return r
 }
 
 // ended waits until Serve has returned.

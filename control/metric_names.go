@@ -33,6 +33,8 @@ var (
 	clientConnections = describe("connections", "Client connections.")
 	listenerClients   = describe("listener_connections", "Client connections of the listener.", "listener")
 	listenerRefused   = describe("listener_connections_refused_total", "Client connections closed at once, over limits.connections of the listener.", "listener")
+
+	unknownPathsTracked = describe("unknown_paths_tracked", "Paths without a route that are told apart; /api/v1/unknown-paths lists them.")
 )
 
 // Of upstreams.

@@ -43,6 +43,7 @@ func (m *metrics) Describe(ch chan<- *prometheus.Desc) {
 // named in a metric, and their numbers are those of their last answer.
 func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 	out := sample{ch}
+	unknown := m.node.server.AskUnknownPaths() // answered before the counters are
 	m.node.counters.look(func(totals []*engine.Stats, missing []int) {
 		m.routes(out, totals)
 		m.sums(out, totals)
@@ -50,6 +51,8 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 	})
 	m.upstreams(out)
 	m.process(out)
+	paths, _ := unknown.Merge()
+	out.gauge(unknownPathsTracked, float64(len(paths.Paths)))
 }
 
 // sample sends metrics.

@@ -11,16 +11,19 @@ import (
 // False means that it was answered.
 func (x *Exchange) enter() bool {
 	h := &x.req
-	if h.First(codec.Expect) >= 0 && h.Minor() > 0 && !h.Expect100() {
-		x.fail(fault{codec.ExpectationFailed, fromDownstream, faultFinal, "only 100-continue can be expected"})
+	if !expectable(h) {
+		x.fail(faultExpectation)
 		return false
 	}
-	x.upgrade = h.Upgrade() != nil
-	h.DropHopByHop(x.upgrade)
-	x.forwardedFields()
-	h.SetKnown(codec.Traceparent, x.traceparent())
-	h.AddKnown(codec.Via, viaValue[h.Minor()])
-	if h.First(codec.MaxForwards) >= 0 && !x.nextHop() {
+	x.clean()
+	switch status := nextHop(h); status {
+	case 0:
+	case 400:
+		x.fail(faultMaxForwards)
+		return false
+	default:
+		x.Context.Respond(status, nil, filters.ReplyField{Name: "Allow", Value: knownMethods})
+		x.answer()
 		return false
 	}
 	if !x.w.resolver.Normalize(h, x.lis, nil) {
@@ -30,36 +33,47 @@ func (x *Exchange) enter() bool {
 	return true
 }
 
+// expectable says whether the gateway knows what the request expects, if
+// anything (RFC 9110 §10.1.1).
+func expectable(h *codec.Head) bool {
+	return h.First(codec.Expect) < 0 || h.Minor() == 0 || h.Expect100()
+}
+
+// clean drops what is not meant for the upstream and adds the gateway's fields.
+// Of the worker it uses what needs no loop, so that an explanation can do the same.
+func (x *Exchange) clean() {
+	h := &x.req
+	x.upgrade = h.Upgrade() != nil
+	h.DropHopByHop(x.upgrade)
+	x.forwardedFields()
+	h.SetKnown(codec.Traceparent, x.traceparent())
+	h.AddKnown(codec.Via, viaValue[h.Minor()])
+}
+
 // viaValue is what RFC 9110 §7.6.3 wants of a gateway, by the minor version
 // received.
 var viaValue = [2][]byte{[]byte("1.0 corelane"), []byte("1.1 corelane")}
 
-// nextHop counts Max-Forwards down (RFC 9110 §7.6.2). False means that the
-// request goes no further and was answered.
-func (x *Exchange) nextHop() bool {
-	h := &x.req
+// nextHop counts Max-Forwards down (RFC 9110 §7.6.2). A status other than 0 is
+// the answer to a request that goes no further.
+func nextHop(h *codec.Head) (status int) {
 	m := h.MethodID()
-	if m != codec.OPTIONS && m != codec.TRACE {
-		return true
+	if h.First(codec.MaxForwards) < 0 || m != codec.OPTIONS && m != codec.TRACE {
+		return 0
 	}
 	n, ok := maxForwards(h.Get(codec.MaxForwards))
 	switch {
 	case !ok:
-		x.fail(fault{codec.BadRequest, fromDownstream, faultFinal, "Max-Forwards is not a number"})
-		return false
+		return 400
 	case n > 0:
 		var digits [20]byte
 		h.SetKnown(codec.MaxForwards, strconv.AppendInt(digits[:0], int64(n-1), 10))
-		return true
-	}
-	status := 200
-	if m == codec.TRACE {
+		return 0
+	case m == codec.TRACE:
 		// Reflecting a request would show fields that scripts must not read.
-		status = 405
+		return 405
 	}
-	x.Context.Respond(status, nil, filters.ReplyField{Name: "Allow", Value: knownMethods})
-	x.answer()
-	return false
+	return 200
 }
 
 // maxMaxForwards is the largest value that is sent on; larger ones become it,
@@ -84,7 +98,7 @@ func (x *Exchange) resolve() bool {
 	h := &x.req
 	switch x.w.resolver.Resolve(&x.query, x.snap, h, nil) {
 	case codec.RouteNotFound:
-		x.w.stats.UnknownPaths++
+		x.noteUnknownPath()
 		x.fail(faultRouteNotFound)
 		return false
 	case codec.MethodNotAllowed:
@@ -93,9 +107,7 @@ func (x *Exchange) resolve() bool {
 	}
 	r := x.query.Route()
 	x.route, x.Route = r, &r.Info
-	if r.MaxBody > 0 {
-		x.maxBody = r.MaxBody
-	}
+	x.maxBody = r.BodyLimit(x.lis)
 	if total := r.Timeouts.Total.Nanoseconds(); total > 0 {
 		x.w.loop.Arm(&x.allClock, x.AcceptedAt+total)
 	}

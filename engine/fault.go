@@ -68,8 +68,10 @@ var (
 	faultCutRequest     = fault{codec.BadFraming, fromDownstream, faultFinal, "the request body ended early"}
 )
 
-// The faults that are the resolver's answers.
+// The faults of requests that go nowhere: at the door, and as the resolver says.
 var (
+	faultExpectation      = fault{codec.ExpectationFailed, fromDownstream, faultFinal, "only 100-continue can be expected"}
+	faultMaxForwards      = fault{codec.BadRequest, fromDownstream, faultFinal, "Max-Forwards is not a number"}
 	faultAmbiguousPath    = fault{codec.AmbiguousPath, fromDownstream, faultFinal, "the path has more than one reading"}
 	faultRouteNotFound    = fault{codec.RouteNotFound, fromDownstream, faultFinal, "no route is registered for this path"}
 	faultMethodNotAllowed = fault{codec.MethodNotAllowed, fromDownstream, faultFinal, "the route does not take this method"}

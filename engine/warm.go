@@ -51,10 +51,7 @@ func (w *worker) rehearse(x *Exchange, snap *snapshot.Snapshot, lis *snapshot.Li
 	_, _, _ = request.Request(&x.req, rehearsedRequest, nil)
 	x.lis = lis
 	x.beginTrace()
-	x.req.DropHopByHop(false)
-	x.forwardedFields()
-	x.req.SetKnown(codec.Traceparent, x.traceparent())
-	x.req.AddKnown(codec.Via, viaValue[1])
+	x.clean()
 	w.resolver.Normalize(&x.req, lis, nil)
 	w.resolver.Resolve(&x.query, snap, &x.req, nil)
 	w.scratch = http1.AppendRequest(w.scratch[:0], &x.req)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/corelane/corelane/codec"
 	"github.com/corelane/corelane/engine/reactor"
+	"github.com/corelane/corelane/engine/sketch"
 	"github.com/corelane/corelane/engine/snapshot"
 	"github.com/corelane/corelane/pool"
 )
@@ -48,6 +49,7 @@ type worker struct {
 	stamp      []byte // a log timestamp of the second stampSec
 	stampSec   int64
 	resolver   *snapshot.Resolver
+	unknown    *sketch.Sketch // of paths without a route
 	scratch    []byte
 	record     []byte
 	proxyTold  int64      // when the last refused PROXY header was told of
@@ -67,6 +69,7 @@ func newWorker(s *Server, id int, loop *reactor.Loop, seed [32]byte) *worker {
 		nodeJSON: appendJSON(nil, s.options.Node, maxLoggedHost),
 		scratch:  make([]byte, 0, 4<<10),
 		resolver: snapshot.NewResolver(),
+		unknown:  sketch.New(),
 		record:   make([]byte, 0, 4<<10),
 		dateText: make([]byte, 0, 32),
 		dateSec:  -1,

@@ -13,7 +13,7 @@ import (
 // hotPackages run once a request or oftener: they take no lock, cross no
 // goroutine, read no clock and format no strings.
 var hotPackages = map[string]bool{
-	"engine": true, "engine/reactor": true, "engine/snapshot": true,
+	"engine": true, "engine/reactor": true, "engine/snapshot": true, "engine/sketch": true,
 	"codec": true, "codec/http1": true, "codec/proxyproto": true, "route": true, "pool": true, "filters": true,
 }
 

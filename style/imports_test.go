@@ -31,12 +31,14 @@ var areas = map[string]area{
 	// A host for the tests of filters, built-in or not; no program links it.
 	"filters/filtertest": {may: []string{"filters", "codec/"}},
 	"engine/snapshot":    {may: []string{"route", "pool", "filters"}, tests: []string{"codec/"}},
-	"engine":             {may: []string{"engine/reactor", "codec", "codec/", "engine/snapshot"}},
+	"engine/sketch":      {},
+	"engine":             {may: []string{"engine/reactor", "codec", "codec/", "engine/snapshot", "engine/sketch"}},
+	"engine/explain":     {may: []string{"engine"}},
 	"engine/":            {may: []string{"engine"}},
 	"config/tree":        {},
 	"config":             {may: []string{"engine/snapshot", "codec", "config/tree"}, tests: []string{"filters/"}},
 	"config/":            {may: []string{"config"}},
-	"control":            {may: []string{"engine", "config", "config/", "pool/health"}, tests: []string{"filters/"}},
+	"control":            {may: []string{"engine", "engine/explain", "config", "config/", "pool/health"}, tests: []string{"filters/"}},
 	"control/":           {may: []string{"control", "control/"}},
 	// The program as a package, so that another main may be built around it.
 	"cmd":  {may: []string{everything}},

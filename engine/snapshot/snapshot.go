@@ -41,8 +41,10 @@ type Route struct {
 	Info filters.RouteInfo
 	// Service gets the requests; nil where a filter answers.
 	Service *Service
-	// Chain is the route's filter sets and filters in order; nil if none.
+	// Chain is the route's filter sets and filters in order; nil if none. It
+	// begins with the filters of Sets; the rest are the route's own.
 	Chain *filters.Chain
+	Sets  []FilterSet
 	// Strip is the number of leading path segments removed before forwarding.
 	Strip int
 	// RewritePath replaces the path (after strip); {name} takes a template's
@@ -64,6 +66,21 @@ type Route struct {
 	Series *Series
 	// From is what it was compiled from; only the compiler reads it.
 	From any
+}
+
+// BodyLimit returns the bytes that a request body may have on this route; 0: no
+// limit.
+func (r *Route) BodyLimit(l *Listener) int64 {
+	if r.MaxBody > 0 {
+		return r.MaxBody
+	}
+	return l.MaxBody
+}
+
+// FilterSet is a named set in a route's chain: so many filters.
+type FilterSet struct {
+	Name    string
+	Filters int
 }
 
 // Service is one compiled service.
