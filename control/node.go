@@ -154,6 +154,7 @@ func (n *Node) build(registry *pool.Registry, snap *snapshot.Snapshot) error {
 	n.register(n.admin)
 	n.server.Publish(snap)
 	n.followEndpoints(snap)
+	runtime.GC() // what the start leaves behind is not collected during the first requests
 	if err := n.server.Listen(); err != nil {
 		return err
 	}
@@ -188,7 +189,6 @@ func serverOptions(doc *config.Document, name string, p placement, memory int64)
 
 // begin runs the loops and everything around them.
 func (n *Node) begin() error {
-	runtime.GC() // what the start left behind is not collected during the first requests
 	n.logging.run(n.access.Run)
 	events := newEventLog(n.server.TakeEvents, n.log)
 	events.ejected = n.onEjected

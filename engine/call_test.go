@@ -116,6 +116,12 @@ func TestCallsThatFail(t *testing.T) {
 		"reset in body":    {answer: whole("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc"), want: "upstream_reset"},
 		"said to be large": {answer: whole("HTTP/1.1 200 OK\r\nContent-Length: 11\r\n\r\n"), want: "upstream_bad_response"},
 		"large in chunks":  {answer: whole("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n8\r\n12345678\r\n8\r\n12345678\r\n0\r\n\r\n"), want: "upstream_bad_response"},
+		"goes on and on": {answer: func(a *peer) {
+			a.request()
+			a.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n8\r\n12345678\r\n8\r\n12345678\r\n")
+			a.expectCut()
+		}, want: "upstream_bad_response"},
+		"is to be long":    {answer: func(a *peer) { a.request(); a.send("HTTP/1.1 200 OK\r\nContent-Length: 11\r\n\r\n"); a.expectCut() }, want: "upstream_bad_response"},
 		"too late":         {answer: func(a *peer) { a.request(); a.expectCut() }, timeout: time.Millisecond, want: "total_timeout"},
 		"late in the body": {answer: func(a *peer) { a.request(); a.send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc"); a.expectCut() }, timeout: 50 * time.Millisecond, want: "total_timeout"},
 	} {

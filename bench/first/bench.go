@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,9 +12,6 @@ import (
 	"github.com/corelane/corelane/bench/loopback"
 	"github.com/corelane/corelane/bench/process"
 )
-
-// readyTimeout is how long a start may take.
-const readyTimeout = 20 * time.Second
 
 // bench is the origin, and what gateways are started with.
 type bench struct {
@@ -72,7 +68,7 @@ func (b *bench) measure(ctx context.Context) (start, error) {
 		return start{}, err
 	}
 	defer gateway.Stop()
-	if err := awaitReady(ctx, free[1]); err != nil {
+	if err := loopback.Ready(ctx, free[1]); err != nil {
 		return start{}, fmt.Errorf("%w\n%s", err, gateway.Tail())
 	}
 	ready := time.Since(began)
@@ -108,23 +104,4 @@ routes: [{id: all, match: {prefix: /}, service: origin}]
 	}
 	cmd := process.Pinned(ctx, b.o.proxyCPU, b.o.gateway, "run", "-c", path)
 	return process.Start(ctx, "corelane", cmd, admin, filepath.Join(b.folder, "corelane.log"))
-}
-
-func awaitReady(ctx context.Context, admin string) error {
-	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
-	defer cancel()
-	for {
-		r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+admin+"/readyz", nil)
-		if err != nil {
-			return err
-		}
-		resp, err := http.DefaultClient.Do(r)
-		if err != nil {
-			return err
-		}
-		_ = resp.Body.Close()
-		if resp.StatusCode == http.StatusOK {
-			return nil
-		}
-	}
 }
