@@ -338,3 +338,40 @@ func TestBodyEndsBehindItsRefusal(t *testing.T) {
 	}
 	require.Zero(t, g.stats().Reactor.Panics)
 }
+
+// A body may be refused at its last piece: nothing of it is left to be read, and
+// the next request is served, wherever the pieces end.
+func TestNextRequestBehindARefusedBody(t *testing.T) {
+	const request = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello"
+	for name, deliveries := range map[string][]string{
+		"one by one":       {request},
+		"at once":          {request + request},
+		"in two pieces":    {request[:len(request)-2], request[len(request)-2:]},
+		"with a next head": {request + "POST / HTTP/1.1\r\nHo", "st: a\r\nContent-Length: 5\r\n\r\nhello"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := newOrigin(t)
+			s := newSetup(o.addr)
+			seen := 0
+			s.filters = []any{&probe{body: func(ctx *filters.Context, b []byte, _ bool) filters.Verdict {
+				if seen += len(b); seen%5 != 0 {
+					return filters.Continue
+				}
+				return ctx.Fail(codec.Forbidden, "no")
+			}}}
+			g := s.start(t)
+			c := g.dial()
+			for range 2 {
+				for _, d := range deliveries {
+					c.send(d)
+				}
+				for range strings.Count(strings.Join(deliveries, ""), "POST") {
+					require.Empty(t, c.expectReason(codec.Forbidden).Get("Connection"))
+				}
+			}
+			c.send("POST / HTTP/1.0\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello")
+			c.expectReason(codec.Forbidden)
+			c.expectClosed()
+		})
+	}
+}

@@ -81,9 +81,10 @@ func (s *Session) cut() {
 	s.linger()
 }
 
-// done implements downstream: the exchange is over and recycled.
+// done implements downstream: the exchange is over and recycled. An answer to the
+// last piece of a body of known length leaves nothing of it to read.
 func (s *Session) done() {
-	unread := s.state == readingBody
+	unread := s.state == readingBody && !s.body.Done()
 	s.x = nil
 	switch {
 	case s.state == closed:
