@@ -49,7 +49,7 @@ type builder struct {
 func (b *builder) run(p *parsed) {
 	var at engine.Arrival
 	b.head, at = p.arrive()
-	b.out.Host.Received, b.out.Path.Received = p.host, p.path()
+	b.out.Host.Received, b.out.Path.Received = p.shownHost(), p.path()
 	if at.Status != 0 {
 		b.answer(at)
 		return

@@ -2,6 +2,7 @@ package explain
 
 import (
 	"encoding/json"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -82,6 +83,7 @@ func TestQuestionsThatCannotBeUnderstood(t *testing.T) {
 		"url: a fragment":                         {URL: "http://h/#a"},
 		"url: white space":                        {URL: "http://h/a HTTP/1.1\r\nX: y"},
 		`client: "me" is not an IP address`:       {URL: "http://h/", Client: "me"},
+		`client: "fe80::1%a\nb" is not an IP`:     {URL: "http://h/", Client: "fe80::1%a\nb"},
 		`headers: "X Y" is not a name`:            {URL: "http://h/", Headers: map[string][]string{"X Y": {"a"}}},
 		"headers: the value of X-A has more than": {URL: "http://h/", Headers: map[string][]string{"X-A": {"a\r\nX-B: c"}}},
 		`listener: there is no "x", only web`:     {URL: "http://h/", Listener: "x"},
@@ -155,6 +157,34 @@ func TestPredicatesShowWhatWasSeen(t *testing.T) {
 		text, err := json.Marshal(e)
 		require.NoError(t, err)
 		require.NotContains(t, string(text), "hidden")
+	}
+}
+
+func TestUserInformationOfAHostIsNotShown(t *testing.T) {
+	e := ask(t, world(t, nil), Request{URL: "http://h/", Headers: map[string][]string{"Host": {"user:hidden@one.test"}}})
+	require.Equal(t, 400, e.Outcome.Status)
+	require.Equal(t, "(redacted)@one.test", e.Host.Received)
+}
+
+func TestNamesOfSecrets(t *testing.T) {
+	for name, want := range map[string]bool{
+		"Proxy-Authorization": true, "sig": true, "X-Amz-Signature": true, "X-Hub-Hmac": true, "otp": true, "X-Env": false,
+	} {
+		require.Equal(t, want, isSecret(name), name)
+	}
+}
+
+// What was copied from an attacker's request must not steer a terminal.
+func TestTextHasNoControlCharacters(t *testing.T) {
+	s := world(t, nil, route.Spec{ID: "q", Kind: route.Exact, Pattern: "/", Query: []route.Condition{{Name: "a", Values: []string{"x"}}}})
+	for _, r := range []Request{
+		{URL: "http://h/", Headers: map[string][]string{"Host": {"h\x1b[2J"}}},
+		{URL: "http://h/\u202e\u009b2J"},
+		{URL: "http://h/?a=%1b[2J%0aroute"},
+	} {
+		var b strings.Builder
+		require.NoError(t, ask(t, s, r).Write(&b))
+		require.Equal(t, -1, strings.IndexFunc(b.String(), func(r rune) bool { return r != '\n' && !strconv.IsPrint(r) }), b.String())
 	}
 }
 

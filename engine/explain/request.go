@@ -67,7 +67,7 @@ func (r *Request) parse(s *snapshot.Snapshot) (*parsed, error) {
 	case onUnix:
 		p.peer = netip.Addr{}
 	default:
-		if p.peer, err = netip.ParseAddr(r.Client); err != nil {
+		if p.peer, err = netip.ParseAddr(r.Client); err != nil || p.peer.Zone() != "" {
 			return nil, fmt.Errorf("client: %q is not an IP address", r.Client)
 		}
 		p.peer = p.peer.Unmap()
@@ -129,6 +129,14 @@ func (p *parsed) split(url string) error {
 		p.target = "/" + p.target
 	}
 	return nil
+}
+
+// shownHost is the host without the user information that a Host field may wrongly have.
+func (p *parsed) shownHost() string {
+	if i := strings.LastIndexByte(p.host, '@'); i >= 0 {
+		return redacted + p.host[i:]
+	}
+	return p.host
 }
 
 // path is the target without its query.

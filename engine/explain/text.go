@@ -39,8 +39,22 @@ func (e *Explanation) url() string {
 type tree struct{ b strings.Builder }
 
 func (t *tree) line(level int, format string, args ...any) {
-	line := strings.Repeat("  ", level) + fmt.Sprintf(format, args...)
+	line := strings.Repeat("  ", level) + plain(fmt.Sprintf(format, args...))
 	t.b.WriteString(strings.TrimRight(line, " ") + "\n")
+}
+
+// plain escapes what a terminal would obey: the question may have been copied
+// from an attacker's request.
+func plain(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		if strconv.IsPrint(r) {
+			b.WriteRune(r)
+			continue
+		}
+		b.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
+	}
+	return b.String()
 }
 
 // pair is a name with its value behind, in one column for all levels.
