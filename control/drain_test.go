@@ -79,8 +79,9 @@ func TestDrainHasADeadline(t *testing.T) {
 	_, answer := r.slowRequest(g)
 	r.signals <- syscall.SIGINT
 	n.Serve(t.Context(), r.signals)
-	_, err = http.ReadResponse(answer, nil)
-	assert.Error(t, err, "the exchange was cut")
+	res, err := http.ReadResponse(answer, nil)
+	require.NoError(t, err)
+	assert.Equal(t, 503, res.StatusCode, "the exchange was given up")
 	assert.Contains(t, r.log.String(), "the drain's time is up")
 }
 

@@ -85,8 +85,10 @@ func TestDrainDeadline(t *testing.T) {
 	answer := o.begin(t, p)
 	p.signal(syscall.SIGTERM)
 	assert.Equal(t, 0, p.exit())
-	_, err := http.ReadResponse(answer, nil)
-	assert.Error(t, err)
+	res, err := http.ReadResponse(answer, nil)
+	require.NoError(t, err)
+	assert.Equal(t, 503, res.StatusCode)
+	assert.True(t, res.Close)
 	assert.Contains(t, p.stderr.String(), "the drain's time is up")
 }
 

@@ -252,8 +252,9 @@ func TestStopCutsWhatRuns(t *testing.T) {
 	c := g.dial().get("/slow")
 	o.accept().request()
 	require.NoError(t, g.server.Stop())
-	c.expectCut()
+	c.expectReason(codec.Draining)
 	require.Contains(t, g.records.next(t), `"reason":"draining"`)
+	require.Zero(t, g.endpoint(0).Failures())
 }
 
 func TestOverloadIsRefused(t *testing.T) {

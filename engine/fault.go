@@ -59,6 +59,7 @@ var (
 	faultPoolExhausted  = fault{codec.PoolExhausted, fromInside, faultFinal, "every connection to the upstream is busy"}
 	faultFilterBroke    = fault{codec.InternalError, fromInside, faultFinal, "a filter failed"}
 	faultFilterLate     = fault{codec.FilterUnavailable, fromInside, faultFinal, "a filter did not decide in time"}
+	faultStopping       = fault{codec.Draining, fromInside, faultFinal, "the gateway ends"}
 	faultOverloaded     = fault{codec.Overloaded, fromInside, faultFinal, "the gateway is out of buffers"}
 	faultNoSocket       = fault{codec.Overloaded, fromInside, faultFinal, "the gateway has no socket to reach the upstream with"}
 	faultBodyTooLarge   = fault{codec.BodyTooLarge, fromDownstream, faultFinal, "the request body is too large"}

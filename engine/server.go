@@ -114,6 +114,7 @@ func New(o Options, registry *pool.Registry) (*Server, error) {
 		loop, err := reactor.NewLoop(reactor.Options{
 			ID: i, CPU: s.cpuOf(i), Poller: o.Poller, High: o.High, Low: o.Low,
 			Memory: s.memory, BusyPoll: o.BusyPoll, OnPanic: s.onPanic,
+			OnStop: func(*reactor.Loop, int64) { s.workers[i].cutRest() },
 		})
 		if err != nil {
 			return nil, fmt.Errorf("engine: loop %d: %w", i, err)
@@ -238,7 +239,7 @@ func (s *Server) postWake(loop int, e *pool.Endpoint) {
 	w.loop.Post(&reactor.Task{Run: func(l *reactor.Loop) { w.local.Wake(e, l.Now()) }})
 }
 
-// BeginDrain stops accepting, closes idle connections and makes every answer
+// BeginDrain stops accepting, closes connections that stay idle and makes every answer
 // the last of its connection.
 func (s *Server) BeginDrain() {
 	if s.draining.Swap(true) {

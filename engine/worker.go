@@ -44,6 +44,7 @@ type worker struct {
 	services   []serviceLoad
 	random     *rand.ChaCha8
 	draining   bool
+	idleClock  reactor.Timer // of a drain: the end of idleGrace
 	dateText   []byte
 	dateSec    int64
 	stamp      []byte // a log timestamp of the second stampSec
@@ -81,6 +82,7 @@ func newWorker(s *Server, id int, loop *reactor.Loop, seed [32]byte) *worker {
 		Ejected: func(e *pool.Endpoint) { s.onEjected(id, e, loop.Now()) },
 	})
 	w.keeper.init(w)
+	w.idleClock.Init((*idleAlarm)(w), 0)
 	return w
 }
 
@@ -282,17 +284,6 @@ func (w *worker) takeUp(generation uint64, kept []keptEndpoint) {
 	w.local.CloseRetired(w.loop.Now())
 	if generation > w.passed.Load() {
 		w.passed.Store(generation)
-	}
-}
-
-// beginDrain makes every answer the last one of its connection.
-func (w *worker) beginDrain() {
-	w.draining = true
-	w.loop.SetDraining(true)
-	for s := w.sessions; s != nil; {
-		next := s.next
-		s.drain()
-		s = next
 	}
 }
 

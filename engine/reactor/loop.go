@@ -30,6 +30,8 @@ type Options struct {
 	OnTurn func(l *Loop, now int64)
 	// OnTick runs about once a second while something happens on the loop, and once after that.
 	OnTick func(l *Loop, now int64)
+	// OnStop runs after the last turn, before the loop closes its connections.
+	OnStop func(l *Loop, now int64)
 }
 
 // Loop is one thread with everything that it serves.
@@ -147,6 +149,9 @@ func (l *Loop) shutdown() error {
 	l.ended = true
 	l.beginTurn()
 	l.lot.open = false
+	if l.opt.OnStop != nil {
+		l.call(l.opt.OnStop)
+	}
 	for len(l.acceptors) > 0 {
 		l.acceptors[0].close()
 	}
