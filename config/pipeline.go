@@ -17,7 +17,8 @@ import (
 type Source interface {
 	// Name says what it is, for people.
 	Name() string
-	// Fetch returns all documents as they are now.
+	// Fetch returns all documents as they are now; with an error, those that could
+	// be read.
 	Fetch(ctx context.Context) ([]File, error)
 	// Watch calls changed after the documents may have changed, until ctx ends.
 	// It returns nil then, and an error if it cannot watch at all.

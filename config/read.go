@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -21,7 +22,8 @@ func Load(path string) (*Document, error) {
 }
 
 // ReadPath reads a file, or all *.yaml and *.yml of a folder in the order of
-// their names; names that begin with a dot are left out.
+// their names; names that begin with a dot are left out. With an error, which
+// tells of the first file that cannot be read, it returns the others.
 func ReadPath(path string) ([]File, error) { return new(Reader).Read(path) }
 
 // restTime is how long a file must have rested to be known by its time: clocks
@@ -58,29 +60,34 @@ func (r *Reader) read(path string, before map[string]knownFile) ([]File, error) 
 	}
 	if !info.IsDir() {
 		f, err := r.readFile(path, before)
-		return []File{f}, err
+		if err != nil {
+			return nil, err
+		}
+		return []File{f}, nil
 	}
 	entries, err := os.ReadDir(path)
 	if err != nil {
 		return nil, fmt.Errorf("configuration: %w", err)
 	}
 	var files []File
+	var unread error
 	for _, e := range entries {
 		if !IsDocument(e.Name()) {
 			continue
 		}
 		f, err := r.readFile(filepath.Join(path, e.Name()), before)
 		if err != nil {
-			return nil, err
+			unread = cmp.Or(unread, err)
+			continue
 		}
 		if files = append(files, f); len(files) > maxFiles {
 			return nil, fmt.Errorf("configuration: %s holds more than %d documents", path, maxFiles)
 		}
 	}
-	if len(files) == 0 {
+	if unread == nil && len(files) == 0 {
 		return nil, fmt.Errorf("configuration: the folder %s holds no *.yaml", path)
 	}
-	return files, nil
+	return files, unread
 }
 
 // IsDocument tells whether a file of a folder belongs to the configuration.

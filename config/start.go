@@ -20,9 +20,9 @@ func (p *Pipeline) Start(ctx context.Context) (*Document, *snapshot.Snapshot, er
 	p.work.Lock()
 	defer p.work.Unlock()
 	files, err := p.o.Source.Fetch(ctx)
-	var doc *Document
+	doc, wrong := parse(files, nil) // what could be read may say where copies are kept
 	if err == nil {
-		doc, err = parse(files, nil)
+		err = wrong
 	}
 	if err == nil {
 		err = p.first(doc)

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -31,10 +32,7 @@ var mentionsFile = regexp.MustCompile(`\bfile\s*:`)
 // it, since what it lacks may stand in the other files; what cannot be read at
 // all is reported by whoever loads it.
 func furtherPath(path string) string {
-	files, err := config.ReadPath(path)
-	if err != nil {
-		return ""
-	}
+	files, _ := config.ReadPath(path)
 	mentioned := false
 	for _, f := range files {
 		mentioned = mentioned || mentionsFile.Match(f.Text)
@@ -67,14 +65,8 @@ func (s *twoFiles) Name() string { return s.base.Name() + " and " + s.more.Name(
 // Fetch implements config.Source.
 func (s *twoFiles) Fetch(ctx context.Context) ([]config.File, error) {
 	base, err := s.base.Fetch(ctx)
-	if err != nil {
-		return nil, err
-	}
-	more, err := s.more.Fetch(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return append(base, more...), nil
+	more, errMore := s.more.Fetch(ctx)
+	return append(base, more...), cmp.Or(err, errMore)
 }
 
 // Watch implements config.Source.

@@ -41,6 +41,32 @@ func TestRoutesInAFolder(t *testing.T) {
 	assert.Equal(t, r.path()+" and "+folder, s.Config.Source)
 }
 
+// What cannot be read of a configuration does not hide where its copy is kept.
+func TestStartsFromTheCopyWithoutTheFolder(t *testing.T) {
+	r := newRig(t, ok)
+	folder := filepath.Join(r.folder, "routes")
+	require.NoError(t, os.Mkdir(folder, 0o755))
+	text := strings.ReplaceAll(routes, "ORIGIN", strings.TrimPrefix(r.origin.URL, "http://"))
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "a.yaml"), []byte(text), 0o600))
+	r.write(strings.Replace(r.document(""), "config: {", "config: {file: {path: "+folder+"}, ", 1))
+	n, err := r.start()
+	require.NoError(t, err)
+	n.Stop()
+
+	for _, breakIt := range []func() error{
+		func() error { return os.Symlink("/no/such/file", filepath.Join(folder, "b.yaml")) },
+		func() error { return os.RemoveAll(folder) },
+	} {
+		require.NoError(t, breakIt())
+		n, err = r.start()
+		require.NoError(t, err)
+		assert.True(t, n.pipeline.Status().FromCache)
+		assert.Contains(t, n.pipeline.Status().LastError, folder)
+		assert.Equal(t, 2, n.server.Current().Routes.Len())
+		n.Stop()
+	}
+}
+
 func TestFurtherPath(t *testing.T) {
 	tests := []struct{ name, text, want string }{
 		{"absent", "config: {cache: c}\n", ""},
