@@ -40,6 +40,9 @@ func (n *Node) readiness() readiness {
 		r.Reason, r.Message = stateStarting.String(), "not every loop has taken up a configuration"
 	case state == stateReady && !n.opened.Load():
 		r.Reason, r.Message = stateStarting.String(), "connections of pool.min_idle are being opened"
+		if e := n.server.Opening(); e != nil {
+			r.Message += ": service " + e.Service() + ", endpoint " + e.Address()
+		}
 	case state != stateReady:
 		r.Reason, r.Message = state.String(), "the node is about to end"
 	case n.watchdog.anyStalled():

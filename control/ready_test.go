@@ -54,4 +54,5 @@ func TestNodeIsNotReadyWhileItsConnectionsAreBeingOpened(t *testing.T) {
 	require.Equal(t, 503, r.admin(http.MethodGet, "/readyz", "", &ready))
 	require.Equal(t, "starting", ready.Reason)
 	require.Contains(t, ready.Message, "pool.min_idle")
+	require.Contains(t, ready.Message, "endpoint 127.0.0.1:", "whoever waits is told for whom")
 }
