@@ -9,8 +9,8 @@ import (
 	"github.com/corelane/corelane/pool"
 )
 
-// Check parses, validates and compiles a file or a folder without publishing
-// it, writes every problem with an excerpt, or what deserves a look and one line
+// Check parses, validates and compiles a file or a folder, with what its
+// config.file.path names besides, without publishing it, writes every problem with an excerpt, or what deserves a look and one line
 // of what was read, and returns the exit code of `corelane check`: 0 or 1.
 func Check(w io.Writer, path string) int { return check(w, path, false) }
 
@@ -18,7 +18,7 @@ func Check(w io.Writer, path string) int { return check(w, path, false) }
 func CheckStrict(w io.Writer, path string) int { return check(w, path, true) }
 
 func check(w io.Writer, path string, strict bool) int {
-	files, err := ReadPath(path)
+	files, err := readWhole(path)
 	if err != nil {
 		fmt.Fprintln(w, err)
 		return 1

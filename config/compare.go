@@ -49,8 +49,8 @@ func (c *Comparison) Same() bool {
 	return c.Routes.empty() && c.Services.empty() && c.Listeners.empty() && c.FilterSets.empty() && len(c.Settings) == 0
 }
 
-// Compare reads two files or folders and says what changes from the first to the
-// second. The error is that of the one which is missing or wrong.
+// Compare reads two files or folders, each with what its config.file.path names
+// besides, and says what changes from the first to the second. The error is that of the one which is missing or wrong.
 func Compare(old, next string) (*Comparison, error) {
 	a, err := loadDraft(old)
 	if err != nil {
@@ -65,7 +65,7 @@ func Compare(old, next string) (*Comparison, error) {
 }
 
 func loadDraft(path string) (*draft, error) {
-	files, err := ReadPath(path)
+	files, err := readWhole(path)
 	if err != nil {
 		return nil, err
 	}

@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"path/filepath"
-	"regexp"
 	"sync"
 
 	"github.com/corelane/corelane/config"
@@ -18,39 +16,11 @@ import (
 // needs a restart, so it is looked at once.
 func filesOf(path string, log *slog.Logger) config.Source {
 	base := source.NewFile(path, log)
-	more := furtherPath(path)
-	if more == "" || sameFile(path, more) {
+	more := config.FurtherPath(path)
+	if more == "" {
 		return base
 	}
 	return &twoFiles{base: base, more: source.NewFile(more, log)}
-}
-
-// mentionsFile spares documents that cannot hold the key a second reading.
-var mentionsFile = regexp.MustCompile(`\bfile\s*:`)
-
-// furtherPath returns config.file.path. A document with mistakes may still tell
-// it, since what it lacks may stand in the other files; what cannot be read at
-// all is reported by whoever loads it.
-func furtherPath(path string) string {
-	files, _ := config.ReadPath(path)
-	mentioned := false
-	for _, f := range files {
-		mentioned = mentioned || mentionsFile.Match(f.Text)
-	}
-	if !mentioned {
-		return ""
-	}
-	doc, _ := config.Parse(files...)
-	if doc == nil {
-		return ""
-	}
-	return doc.Config.File.Path
-}
-
-func sameFile(a, b string) bool {
-	absA, errA := filepath.Abs(a)
-	absB, errB := filepath.Abs(b)
-	return errA == nil && errB == nil && absA == absB
 }
 
 // twoFiles is a source of two paths, read as one configuration. Any goroutine
@@ -66,7 +36,7 @@ func (s *twoFiles) Name() string { return s.base.Name() + " and " + s.more.Name(
 func (s *twoFiles) Fetch(ctx context.Context) ([]config.File, error) {
 	base, err := s.base.Fetch(ctx)
 	more, errMore := s.more.Fetch(ctx)
-	return append(base, more...), cmp.Or(err, errMore)
+	return config.Join(base, more), cmp.Or(err, errMore)
 }
 
 // Watch implements config.Source.

@@ -67,24 +67,6 @@ func TestStartsFromTheCopyWithoutTheFolder(t *testing.T) {
 	}
 }
 
-func TestFurtherPath(t *testing.T) {
-	tests := []struct{ name, text, want string }{
-		{"absent", "config: {cache: c}\n", ""},
-		{"named", "config: {file: {path: routes}}\n", "routes"},
-		{"with mistakes", "config: {file: {path: routes}}\nroutes: [{id: a, match: {path: /a}, service: elsewhere}]\n", "routes"},
-		{"no YAML", "config: {file: {path: routes}\n\t]", ""},
-		{"secret from a file", "admin: {token: \"${file:/nowhere}\"}\n", ""},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			path := filepath.Join(t.TempDir(), "c.yaml")
-			require.NoError(t, os.WriteFile(path, []byte(tt.text), 0o600))
-			assert.Equal(t, tt.want, furtherPath(path))
-		})
-	}
-	assert.Empty(t, furtherPath("/no/such/file"))
-}
-
 // A file that names itself is read once.
 func TestFileThatNamesItself(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "c.yaml")
