@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/corelane/corelane/config/tree"
 	"github.com/corelane/corelane/filters"
@@ -52,7 +53,9 @@ func (f *Filter) DecodeNode(d *tree.Decoder, n *tree.Node, at *tree.Path) {
 		return
 	}
 	if err := provision(instance); err != nil {
-		d.Report(p.Pos, at, err.Error())
+		for _, one := range parts(err) {
+			reportOption(d, &p, at, one.Error())
+		}
 		return
 	}
 	a, ok := instance.(filters.Answerer)
@@ -60,6 +63,17 @@ func (f *Filter) DecodeNode(d *tree.Decoder, n *tree.Node, at *tree.Path) {
 	if c, ok := instance.(filters.Caller); ok {
 		f.calls = c.Services()
 	}
+}
+
+// reportOption tells what a filter says of its options, at the option that the
+// message begins with, if the document gives it.
+func reportOption(d *tree.Decoder, p *tree.Pair, at *tree.Path, message string) {
+	option, rest, ok := strings.Cut(message, ": ")
+	if top, _, _ := strings.Cut(option, "."); !ok || p.Value.Get(top) == nil {
+		d.Report(p.Pos, at, message)
+		return
+	}
+	d.Report(p.Value.Find(option), at.Key(option), rest)
 }
 
 // provision prepares an instance; a filter that panics on its options is an

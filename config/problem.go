@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // Problem is one thing that is wrong in a document.
@@ -88,32 +89,50 @@ func (p Problems) sort(files []File) {
 // secretKey finds values in an excerpt that must not reach a log.
 var secretKey = regexp.MustCompile(`(?i)((?:token|secret|password)\w*["']?\s*:\s*)("[^"]*"|'[^']*'|[^\s,}\]]+)`)
 
-// excerpt shows the lines around a place. Values of keys that sound like a
-// secret are masked.
+// excerpt shows the lines around a place: of a long one what is near it. Values
+// of keys that sound like a secret are masked.
 func excerpt(lines [][]byte, line, column int) string {
 	if line <= 0 || line > len(lines) {
 		return ""
 	}
+	caret := max(0, column-1)
+	if runes := []rune(string(lines[line-1])); caret < len(runes) {
+		caret = utf8.RuneCountInString(withoutSecrets([]byte(string(runes[:caret]))))
+	}
+	from := max(0, min(caret-maxExcerptLine*3/4, utf8.RuneCountInString(withoutSecrets(lines[line-1]))-maxExcerptLine))
+	if from > 0 {
+		caret -= from - 1 // for the mark of what is left out
+	}
 	var b strings.Builder
 	for n := max(1, line-1); n <= line; n++ {
-		fmt.Fprintf(&b, "  %5d | %s\n", n, shownLine(lines[n-1]))
+		fmt.Fprintf(&b, "  %5d | %s\n", n, shownLine(lines[n-1], from))
 	}
-	fmt.Fprintf(&b, "        | %s^\n", strings.Repeat(" ", min(max(0, column-1), maxExcerptLine)))
+	fmt.Fprintf(&b, "        | %s^\n", strings.Repeat(" ", min(caret, maxExcerptLine)))
 	return b.String()
 }
 
-func shownLine(line []byte) string {
+// shownLine is a line from a rune on, as far as an excerpt goes.
+func shownLine(line []byte, from int) string {
+	runes := []rune(withoutSecrets(line))
+	mark := ""
+	if from > 0 {
+		mark = "…"
+	}
+	runes = runes[min(from, len(runes)):]
+	if len(runes) > maxExcerptLine {
+		return mark + string(runes[:maxExcerptLine]) + "…"
+	}
+	return mark + string(runes)
+}
+
+func withoutSecrets(line []byte) string {
 	text := strings.ReplaceAll(strings.TrimRight(string(line), "\r"), "\t", " ")
 	text = strings.ToValidUTF8(text, "?")
-	text = secretKey.ReplaceAllStringFunc(text, func(found string) string {
+	return secretKey.ReplaceAllStringFunc(text, func(found string) string {
 		m := secretKey.FindStringSubmatch(found)
 		if strings.Contains(m[2], "${") {
 			return found
 		}
 		return m[1] + "***"
 	})
-	if runes := []rune(text); len(runes) > maxExcerptLine {
-		return string(runes[:maxExcerptLine]) + "…"
-	}
-	return text
 }

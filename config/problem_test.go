@@ -33,10 +33,25 @@ func TestExcerptsMaskSecrets(t *testing.T) {
 		"  bytes: \xff":                       "  bytes: ?",
 		strings.Repeat("x", 2*maxExcerptLine): strings.Repeat("x", maxExcerptLine) + "…",
 	} {
-		assert.Equal(t, want, shownLine([]byte(line)))
+		assert.Equal(t, want, shownLine([]byte(line), 0))
 	}
 	assert.Empty(t, excerpt([][]byte{nil}, 0, 0))
 	assert.Empty(t, excerpt([][]byte{nil}, 9, 0))
+}
+
+// The caret stands below the place, also far along a line and behind a secret.
+func TestExcerptsPointAtThePlace(t *testing.T) {
+	far := strings.Repeat("é", 3*maxExcerptLine)
+	for _, line := range []string{
+		"a: @", far + "@" + far, far + "@", "\t@" + far, "{token: hunter2hunter2, a: @}", "{token: x, a: @}", "{token: hunter2, a: " + far + "@}",
+	} {
+		before, _, _ := strings.Cut(line, "@")
+		got := strings.Split(excerpt([][]byte{[]byte("above"), []byte(line)}, 2, len([]rune(before))+1), "\n")
+		assert.NotContains(t, got[1], "hunter2")
+		shown, caret := []rune(got[1]), strings.Index(got[2], "^")
+		assert.Equal(t, "@", string(shown[caret]), line)
+		assert.LessOrEqual(t, len(shown), len("      2 | ")+maxExcerptLine+2)
+	}
 }
 
 func TestFilesThatAreTooLarge(t *testing.T) {

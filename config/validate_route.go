@@ -70,20 +70,23 @@ func (d *draft) validateMatch(at place, r *Route) {
 	if r.spec != nil {
 		return
 	}
-	spec := newSpec(r)
-	if n := given(r.Match.Path) + given(r.Match.Template) + given(r.Match.Prefix); n != 1 {
-		if n > 1 {
-			d.complain(at, "match", oneOf)
-		} else {
-			d.missing(at, "match", oneOf)
+	spec, patterns := newSpec(r), given(r.Match.Path)+given(r.Match.Template)+given(r.Match.Prefix)
+	switch {
+	case patterns > 1:
+		d.complain(at, "match", oneOf)
+	case patterns == 0:
+		d.missing(at, "match", oneOf)
+	}
+	wrong, sound := parts(spec.Validate()), patterns == 1
+	for _, err := range wrong {
+		path := specPath(spec, err.Error())
+		if path == "id" || path == patternPath(spec) && patterns != 1 {
+			continue // told already
 		}
-		return
+		sound = sound && path != patternPath(spec)
+		d.complain(at, path, err.Error())
 	}
-	if err := spec.Validate(); err != nil && r.ID != "" {
-		d.complain(at, specPath(spec, err.Error()), err.Error())
-		return
-	}
-	if text := r.Rewrite.Path; text != "" {
+	if text := r.Rewrite.Path; text != "" && sound {
 		if err := checkRewrite(text, spec); err != nil {
 			d.complain(at, "rewrite.path", err.Error())
 		}
@@ -91,7 +94,9 @@ func (d *draft) validateMatch(at place, r *Route) {
 	if strings.ContainsFunc(r.Rewrite.Host, func(c rune) bool { return c <= ' ' || c >= 0x7f || c == '/' || c == '@' }) {
 		d.complain(at, "rewrite.host", fmt.Sprintf("%q is not a host", r.Rewrite.Host))
 	}
-	r.spec = spec
+	if patterns == 1 && len(wrong) == 0 {
+		r.spec = spec
+	}
 }
 
 func checkRewrite(text string, spec *route.Spec) error {
@@ -140,13 +145,34 @@ func conditions(m map[string][]string) []route.Condition {
 	return out
 }
 
+// parts takes apart what errors.Join has joined.
+func parts(err error) []error {
+	if err == nil {
+		return nil
+	}
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		var all []error
+		for _, one := range joined.Unwrap() {
+			all = append(all, parts(one)...)
+		}
+		return all
+	}
+	return []error{err}
+}
+
+func patternPath(s *route.Spec) string {
+	return "match." + [...]string{route.Exact: "path", route.Template: "template", route.Prefix: "prefix"}[s.Kind]
+}
+
 // specPath finds the key that an error of the route table is about, by the word
 // it begins with.
 func specPath(s *route.Spec, message string) string {
 	word, _, _ := strings.Cut(message, " ")
 	switch {
+	case word == "id":
+		return "id"
 	case word == "pattern":
-		return "match." + [...]string{route.Exact: "path", route.Template: "template", route.Prefix: "prefix"}[s.Kind]
+		return patternPath(s)
 	case word == "host" || strings.Contains(message, " hosts are"):
 		return "match.hosts"
 	case word == "method" || strings.Contains(message, " methods are"):

@@ -38,17 +38,32 @@ func (d *draft) validateService(at place, s *Service) {
 		}
 		seen[key] = true
 	}
-	if s.Source != "" {
-		if ip, err := netip.ParseAddr(s.Source); err != nil || ip.Zone() != "" {
-			d.complain(at, "source", fmt.Sprintf("%q is not an IP address", s.Source))
-		}
-	}
+	d.validateServiceSource(at, s)
 	if len(s.Endpoints) > maxEndpoints {
 		d.complain(at, "endpoints", fmt.Sprintf("%d endpoints are more than %d", len(s.Endpoints), maxEndpoints))
 	}
 	d.validateRetries(at, &s.Retries)
 	d.validateHealth(at, s)
 	d.validateMinIdle(at, s)
+}
+
+// validateServiceSource checks the local address: an endpoint of the other
+// family could never be reached from it.
+func (d *draft) validateServiceSource(at place, s *Service) {
+	if s.Source == "" {
+		return
+	}
+	from, err := netip.ParseAddr(s.Source)
+	if err != nil || from.Zone() != "" {
+		d.complain(at, "source", fmt.Sprintf("%q is not an IP address", s.Source))
+		return
+	}
+	for _, e := range s.Endpoints {
+		if to, err := netip.ParseAddrPort(e.Address); err == nil && to.Addr().Unmap().Is4() != from.Unmap().Is4() {
+			d.complain(at, "source", fmt.Sprintf("from %s no connection to the endpoint %q can be made", from, e.Address))
+			return
+		}
+	}
 }
 
 func (d *draft) validateMinIdle(at place, s *Service) {

@@ -1,5 +1,7 @@
 package route
 
+import "errors"
+
 // Kind says how a pattern covers paths.
 type Kind uint8
 
@@ -73,12 +75,9 @@ func (s *Spec) predicates() int {
 	return n
 }
 
-// Validate reports the first thing that is wrong with the spec. Any goroutine
-// may call it.
+// Validate reports what is wrong with the spec: one error for each part of it,
+// joined as by [errors.Join]. Any goroutine may call it.
 func (s *Spec) Validate() error {
-	if err := s.check(); err != nil {
-		return err
-	}
 	_, err := compileRegex(s.Regex)
-	return err
+	return errors.Join(s.check(), err)
 }

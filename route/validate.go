@@ -11,19 +11,17 @@ import (
 
 // check reports what is wrong with the spec, its regular expression apart.
 func (s *Spec) check() error {
+	return errors.Join(
+		s.checkID(), checkPattern(s.Kind, s.Pattern), checkHosts(s.Hosts), checkMethods(s.Methods),
+		s.checkCount(), checkTokens("header", s.Headers), checkQuery(s.Query), checkTokens("cookie", s.Cookies),
+	)
+}
+
+func (s *Spec) checkID() error {
 	if s.ID == "" {
 		return errors.New("id is empty")
 	}
-	if err := checkPattern(s.Kind, s.Pattern); err != nil {
-		return err
-	}
-	if err := checkHosts(s.Hosts); err != nil {
-		return err
-	}
-	if err := checkMethods(s.Methods); err != nil {
-		return err
-	}
-	return s.checkConditions()
+	return nil
 }
 
 // checkPattern reports what is wrong with a pattern of that kind.
@@ -179,23 +177,27 @@ func checkMethods(methods []string) error {
 	return nil
 }
 
-func (s *Spec) checkConditions() error {
+func (s *Spec) checkCount() error {
 	if n := len(s.Headers) + len(s.Query) + len(s.Cookies); n > MaxConditions {
 		return fmt.Errorf("%d conditions are more than %d", n, MaxConditions)
 	}
-	for _, c := range s.Headers {
+	return nil
+}
+
+// checkTokens reports names of fields or cookies that are none.
+func checkTokens(what string, conditions []Condition) error {
+	for _, c := range conditions {
 		if !isToken(c.Name) {
-			return fmt.Errorf("header condition: name %q is not a token", c.Name)
+			return fmt.Errorf("%s condition: name %q is not a token", what, c.Name)
 		}
 	}
-	for _, c := range s.Query {
+	return nil
+}
+
+func checkQuery(conditions []Condition) error {
+	for _, c := range conditions {
 		if c.Name == "" {
 			return errors.New("query condition: name is empty")
-		}
-	}
-	for _, c := range s.Cookies {
-		if !isToken(c.Name) {
-			return fmt.Errorf("cookie condition: name %q is not a token", c.Name)
 		}
 	}
 	return nil

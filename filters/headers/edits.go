@@ -76,8 +76,8 @@ func (e *Edits) compile(side string) (script, error) {
 		option string
 		fields map[string]string
 	}{{set, "set", e.Set}, {add, "add", e.Add}} {
-		edits, err := compileFields(part.op, part.fields)
-		if err != nil {
+		edits, wrong := compileFields(part.op, part.fields)
+		for _, err := range wrong {
 			errs = append(errs, fmt.Errorf("%s.%s: %w", side, part.option, err))
 		}
 		s = append(s, edits...)
@@ -85,7 +85,7 @@ func (e *Edits) compile(side string) (script, error) {
 	return s, errors.Join(errs...)
 }
 
-func compileFields(o op, fields map[string]string) (script, error) {
+func compileFields(o op, fields map[string]string) (script, []error) {
 	var s script
 	var errs []error
 	seen := make(map[string]string, len(fields))
@@ -101,5 +101,5 @@ func compileFields(o op, fields map[string]string) (script, error) {
 		seen[folded] = name
 		s = append(s, edit{op: o, name: []byte(name), value: []byte(value)})
 	}
-	return s, errors.Join(errs...)
+	return s, errs
 }
