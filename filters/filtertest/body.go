@@ -2,6 +2,13 @@ package filtertest
 
 import "github.com/corelane/corelane/filters"
 
+// ClientSends gives the request of Run a body that comes in these pieces.
+func (x *Exchange) ClientSends(pieces ...string) { x.sends = pieces }
+
+// ServiceSends gives the response of Run's service a body that comes in these
+// pieces.
+func (x *Exchange) ServiceSends(pieces ...string) { x.serves = pieces }
+
 // SendRequestBody gives the chain the pieces and then the end of a request body,
 // as an engine does, and returns what would be forwarded. The verdict is
 // Continue, or that of the filter that ended the exchange.

@@ -18,6 +18,8 @@ type Exchange struct {
 	filters.Context
 	host host
 	tb   testing.TB
+	// bodies of Run, in pieces
+	sends, serves []string
 }
 
 // New returns an exchange whose request head has these lines, such as
@@ -35,6 +37,7 @@ func New(tb testing.TB, lines ...string) *Exchange {
 func (x *Exchange) NewRequest(lines ...string) {
 	x.tb.Helper()
 	x.Recycle()
+	x.sends, x.serves = nil, nil
 	x.Client = netip.MustParseAddr("192.0.2.1")
 	x.Peer = netip.AddrPortFrom(x.Client, 50000)
 	x.Scheme = "http"
