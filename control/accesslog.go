@@ -96,18 +96,9 @@ func (a *AccessLog) Run(ctx context.Context) {
 	if a == nil {
 		return
 	}
-	tick := time.NewTicker(accessLogPoll)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			a.flush(time.Now())
-			a.close()
-			return
-		case now := <-tick.C:
-			a.flush(now)
-		}
-	}
+	every(ctx, accessLogPoll, a.flush)
+	a.flush(time.Now())
+	a.close()
 }
 
 // flush empties the rings once.

@@ -40,16 +40,7 @@ func newCounters(s *engine.Server, log *slog.Logger) *counters {
 // run looks once a second until ctx ends, so that totals do not depend on who
 // scrapes and shares have a base.
 func (c *counters) run(ctx context.Context) {
-	tick := time.NewTicker(collectPoll)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			c.second()
-		}
-	}
+	every(ctx, collectPoll, func(time.Time) { c.second() })
 }
 
 // second is one look.

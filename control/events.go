@@ -43,17 +43,8 @@ func newEventLog(take func() ([]engine.Event, uint64), log *slog.Logger) *eventL
 
 // run takes events until ctx ends, and once more then.
 func (l *eventLog) run(ctx context.Context) {
-	tick := time.NewTicker(eventPoll)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			l.drain(time.Now())
-			return
-		case now := <-tick.C:
-			l.drain(now)
-		}
-	}
+	every(ctx, eventPoll, l.drain)
+	l.drain(time.Now())
 }
 
 // drain logs what has happened since the last call.

@@ -50,17 +50,8 @@ func (n *Node) onEjected(e *pool.Endpoint, nanos int64) {
 // watchPanics logs where panics begin and end, until ctx ends. One that is over
 // before it is looked at shows in corelane_upstream_panic_choices_total alone.
 func (n *Node) watchPanics(ctx context.Context) {
-	tick := time.NewTicker(eventPoll)
-	defer tick.Stop()
 	panics := make(map[string]bool)
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			n.lookForPanics(panics, n.server.Current(), reactor.Monotonic())
-		}
-	}
+	every(ctx, eventPoll, func(time.Time) { n.lookForPanics(panics, n.server.Current(), reactor.Monotonic()) })
 }
 
 // lookForPanics compares the services with those that were in a panic.

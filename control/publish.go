@@ -35,16 +35,7 @@ func (n *Node) publish(snap *snapshot.Snapshot) error {
 // reclaim forgets, now and then until ctx ends, what generations have dropped:
 // its connections may end long after the publish.
 func (n *Node) reclaim(ctx context.Context) {
-	tick := time.NewTicker(reclaimPoll)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			n.server.Reclaim()
-		}
-	}
+	every(ctx, reclaimPoll, func(time.Time) { n.server.Reclaim() })
 }
 
 // awaitGeneration waits until every loop has taken up the generation.

@@ -33,16 +33,7 @@ func newWatchdog(look func() []engine.LoopInfo, log *slog.Logger) *watchdog {
 
 // run looks until ctx ends.
 func (w *watchdog) run(ctx context.Context) {
-	tick := time.NewTicker(watchdogPoll)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			w.check()
-		}
-	}
+	every(ctx, watchdogPoll, func(time.Time) { w.check() })
 }
 
 // check compares the loops with what was seen last.

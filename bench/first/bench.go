@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime/debug"
 	"time"
@@ -35,9 +34,8 @@ func newBench(ctx context.Context, o options) (*bench, error) {
 
 func (b *bench) prepare(ctx context.Context) error {
 	program := filepath.Join(b.folder, "origin")
-	build := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-o", program, "github.com/corelane/corelane/bench/origin")
-	if text, err := build.CombinedOutput(); err != nil {
-		return fmt.Errorf("build origin: %w\n%s", err, text)
+	if err := process.Build(ctx, program, "github.com/corelane/corelane/bench/origin"); err != nil {
+		return err
 	}
 	free, err := loopback.FreeAddresses(1)
 	if err != nil {

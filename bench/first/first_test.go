@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -10,12 +9,13 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/corelane/corelane/bench/process"
 )
 
 func TestFirst(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "corelane")
-	text, err := exec.CommandContext(t.Context(), "go", "build", "-buildvcs=false", "-o", program, "../../cmd/corelane").CombinedOutput()
-	require.NoError(t, err, string(text))
+	require.NoError(t, process.Build(t.Context(), program, "../../cmd/corelane"))
 	for _, idle := range []string{"0", "2"} {
 		var out bytes.Buffer
 		require.NoError(t, command([]string{

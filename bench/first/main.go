@@ -15,9 +15,8 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
-	"syscall"
+
+	"github.com/corelane/corelane/bench/program"
 )
 
 // options are the flags.
@@ -31,23 +30,13 @@ type options struct {
 	log               bool
 }
 
-func main() {
-	if err := command(os.Args[1:], os.Stdout); err != nil {
-		fmt.Fprintln(os.Stderr, "first:", err)
-		os.Exit(1)
-	}
-}
+func main() { program.Main("first", command) }
 
 func command(args []string, out io.Writer) error {
-	o, err := parse(args)
-	if errors.Is(err, flag.ErrHelp) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
+	return program.Run(args, parse, func(ctx context.Context, o options) error { return execute(ctx, o, out) })
+}
+
+func execute(ctx context.Context, o options, out io.Writer) error {
 	b, err := newBench(ctx, o)
 	if err != nil {
 		return err

@@ -16,12 +16,11 @@ import (
 	"context"
 	"errors"
 	"flag"
-	"fmt"
 	"io"
 	"os"
-	"os/signal"
-	"syscall"
 	"time"
+
+	"github.com/corelane/corelane/bench/program"
 )
 
 // options are the flags.
@@ -33,23 +32,13 @@ type options struct {
 	page     string // where the result is written besides standard output
 }
 
-func main() {
-	if err := command(os.Args[1:], os.Stdout); err != nil {
-		fmt.Fprintln(os.Stderr, "soak:", err)
-		os.Exit(1)
-	}
-}
+func main() { program.Main("soak", command) }
 
 func command(args []string, out io.Writer) error {
-	o, err := parse(args)
-	if errors.Is(err, flag.ErrHelp) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
+	return program.Run(args, parse, func(ctx context.Context, o options) error { return execute(ctx, o, out) })
+}
+
+func execute(ctx context.Context, o options, out io.Writer) error {
 	r, err := soak(ctx, o)
 	if err != nil {
 		return err

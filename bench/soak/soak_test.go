@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -12,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/corelane/corelane/bench/process"
 )
 
 // TestSoak is a whole soak. SOAK says for how long; CI asks for a minute.
@@ -21,12 +22,10 @@ func TestSoak(t *testing.T) {
 		duration = "5s"
 	}
 	program := filepath.Join(t.TempDir(), "corelane")
-	build := exec.CommandContext(t.Context(), "go", "build", "-buildvcs=false", "-o", program, "../../cmd/corelane")
-	text, err := build.CombinedOutput()
-	require.NoError(t, err, string(text))
+	require.NoError(t, process.Build(t.Context(), program, "../../cmd/corelane"))
 	page := filepath.Join(t.TempDir(), "soak.md")
 	var out bytes.Buffer
-	err = command([]string{"-duration", duration, "-gateway", program, "-page", page}, &out)
+	err := command([]string{"-duration", duration, "-gateway", program, "-page", page}, &out)
 	t.Log(out.String())
 	require.NoError(t, err)
 	saved, err := os.ReadFile(page)

@@ -53,9 +53,8 @@ func (b *bench) prepare(ctx context.Context) error {
 	b.load = filepath.Join(b.folder, "load")
 	origin := filepath.Join(b.folder, "origin")
 	for program, folder := range map[string]string{b.load: "load", origin: "origin"} {
-		build := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-o", program, "github.com/corelane/corelane/bench/"+folder)
-		if text, err := build.CombinedOutput(); err != nil {
-			return fmt.Errorf("build %s: %w\n%s", folder, err, text)
+		if err := process.Build(ctx, program, "github.com/corelane/corelane/bench/"+folder); err != nil {
+			return err
 		}
 	}
 	free, err := loopback.FreeAddresses(1)

@@ -19,10 +19,10 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"strings"
-	"syscall"
 	"time"
+
+	"github.com/corelane/corelane/bench/program"
 )
 
 // options are the flags.
@@ -46,23 +46,13 @@ var scenarios = map[string]func(ctx context.Context, b *bench, out io.Writer) er
 	"idle": idle, "slow": slow, "reload": reload, "scale": scale,
 }
 
-func main() {
-	if err := command(os.Args[1:], os.Stdout); err != nil {
-		fmt.Fprintln(os.Stderr, "stress:", err)
-		os.Exit(1)
-	}
-}
+func main() { program.Main("stress", command) }
 
 func command(args []string, out io.Writer) error {
-	o, err := parse(args)
-	if errors.Is(err, flag.ErrHelp) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
+	return program.Run(args, parse, func(ctx context.Context, o options) error { return execute(ctx, o, args, out) })
+}
+
+func execute(ctx context.Context, o options, args []string, out io.Writer) error {
 	b, err := newBench(ctx, o)
 	if err != nil {
 		return err

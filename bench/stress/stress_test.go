@@ -3,20 +3,20 @@ package main
 import (
 	"bytes"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/corelane/corelane/bench/process"
 )
 
 // TestEveryScenario runs each as small as it can be: what is measured means
 // nothing here, that it can be measured is the point.
 func TestEveryScenario(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "corelane")
-	text, err := exec.CommandContext(t.Context(), "go", "build", "-buildvcs=false", "-o", program, "../../cmd/corelane").CombinedOutput()
-	require.NoError(t, err, string(text))
+	require.NoError(t, process.Build(t.Context(), program, "../../cmd/corelane"))
 	small := []string{"-gateway", program, "-proxy-cpu=", "-load-cpu=-1", "-rounds=1", "-slice=400ms", "-connections=2"}
 	for what, c := range map[string]struct {
 		args []string
