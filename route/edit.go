@@ -83,11 +83,11 @@ func (e *edit[T]) addExact(h *host[T], route *entry[T]) {
 	hash := saltedString(path, h.salt)
 	slot := t.exactSlot(h, []byte(path))
 	if slot == nil {
-		p := newPlace(h.id, path, route)
+		p := newPlace(e.number, h.id, path, route)
 		t.exact.insert(e.number, hash, p, newExactHead(p))
 		return
 	}
-	p := slot.item.with(route)
+	p := slot.item.with(e.number, route)
 	t.exact.replace(e.number, hash, slot.item, p, newExactHead(p))
 }
 
@@ -96,7 +96,7 @@ func (e *edit[T]) removeExact(h *host[T], route *entry[T]) {
 	path := route.spec.Pattern
 	hash := saltedString(path, h.salt)
 	old := t.exactSlot(h, []byte(path)).item
-	if left := old.without(route); left != nil {
+	if left := old.without(e.number, route); left != nil {
 		t.exact.replace(e.number, hash, old, left, newExactHead(left))
 		return
 	}
@@ -109,7 +109,7 @@ func (e *edit[T]) plant(n *node[T], segment string, steps []step, route *entry[T
 	n = e.ownNode(n, segment)
 	if len(steps) == 0 {
 		end := n.end(&route.spec)
-		*end = (*end).with(route)
+		*end = (*end).with(e.number, route)
 		return n
 	}
 	if steps[0].param {
@@ -130,7 +130,7 @@ func (e *edit[T]) uproot(n *node[T], steps []step, route *entry[T]) *node[T] {
 	switch {
 	case len(steps) == 0:
 		end := n.end(&route.spec)
-		*end = (*end).without(route)
+		*end = (*end).without(e.number, route)
 	case steps[0].param:
 		n.param = e.uproot(n.param, steps[1:], route)
 	default:

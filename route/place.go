@@ -4,8 +4,10 @@ import "slices"
 
 // place is where routes stand that cover the same paths: one exact path of one
 // host, or one end of one trie node. Its routes are candidates in order of
-// rank. A place never changes and is never empty.
+// rank. A place is never empty. One that bears the number of the running edit may
+// be changed in place, any other one never.
 type place[T any] struct {
+	edit   uint64
 	host   uint32 // of an exact path
 	path   string // exact; empty in a trie
 	routes []*entry[T]
@@ -14,19 +16,33 @@ type place[T any] struct {
 	single [1]*entry[T]
 }
 
-func newPlace[T any](host uint32, path string, routes ...*entry[T]) *place[T] {
-	p := &place[T]{host: host, path: path, routes: routes}
+func newPlace[T any](edit uint64, host uint32, path string, routes ...*entry[T]) *place[T] {
+	p := &place[T]{edit: edit, host: host, path: path}
+	p.set(routes)
+	return p
+}
+
+func (p *place[T]) set(routes []*entry[T]) {
+	p.routes, p.single[0] = routes, nil
 	if len(routes) == 1 {
 		p.single[0] = routes[0]
 		p.routes = p.single[:]
 	}
-	return p
 }
 
-// with returns the place with one more route.
-func (p *place[T]) with(e *entry[T]) *place[T] {
+// own returns a place that the edit may change. Copying the list for each of the
+// many routes that one edit may bring to a place would cost their square.
+func (p *place[T]) own(edit uint64) *place[T] {
+	if p.edit == edit {
+		return p
+	}
+	return newPlace(edit, p.host, p.path, slices.Clone(p.routes)...)
+}
+
+// with returns the place with one more route, for the edit.
+func (p *place[T]) with(edit uint64, e *entry[T]) *place[T] {
 	if p == nil {
-		return newPlace(0, "", e)
+		return newPlace(edit, 0, "", e)
 	}
 	at, _ := slices.BinarySearchFunc(p.routes, e, func(have, want *entry[T]) int {
 		if have.outranks(want) {
@@ -34,25 +50,21 @@ func (p *place[T]) with(e *entry[T]) *place[T] {
 		}
 		return 1
 	})
-	routes := make([]*entry[T], 0, len(p.routes)+1)
-	routes = append(routes, p.routes[:at]...)
-	routes = append(routes, e)
-	routes = append(routes, p.routes[at:]...)
-	return newPlace(p.host, p.path, routes...)
+	p = p.own(edit)
+	p.set(slices.Insert(p.routes, at, e))
+	return p
 }
 
-// without returns the place without the route, or nil if it was the last one.
-func (p *place[T]) without(e *entry[T]) *place[T] {
-	routes := make([]*entry[T], 0, len(p.routes))
-	for _, have := range p.routes {
-		if have != e {
-			routes = append(routes, have)
-		}
-	}
-	if len(routes) == 0 {
+// without returns the place without the route, for the edit, or nil if it was the
+// last one.
+func (p *place[T]) without(edit uint64, e *entry[T]) *place[T] {
+	if len(p.routes) == 1 {
 		return nil
 	}
-	return newPlace(p.host, p.path, routes...)
+	p = p.own(edit)
+	at := slices.Index(p.routes, e)
+	p.set(slices.Delete(p.routes, at, at+1))
+	return p
 }
 
 // choose sets the match to the first candidate whose predicates hold.

@@ -1,6 +1,8 @@
 package route
 
 import (
+	"runtime"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -106,4 +108,40 @@ func TestNormalizeDoesNotAllocate(t *testing.T) {
 		})
 		assert.Zero(t, got, text)
 	}
+}
+
+// Many routes of one path, told apart by a header, may come in one change: what
+// that costs must not grow with their square.
+func TestManyRoutesOfOnePlace(t *testing.T) {
+	const n = 4000
+	changes := make([]Change[string], n)
+	for i := range changes {
+		// In an order of ranks that puts most of them before others.
+		id := strconv.Itoa(n + i*7919%n)
+		changes[i].Spec = &Spec{ID: id, Pattern: "/a", Headers: []Condition{{Name: "X-Tenant", Values: []string{id}}}}
+		changes[i].Payload = id
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	table, err := New[string](7).Apply(changes)
+	require.NoError(t, err)
+	runtime.ReadMemStats(&after)
+	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(n*n*8/4), "a quarter of one list for each route")
+
+	next, err := table.Apply([]Change[string]{{ID: changes[0].Spec.ID}, {ID: changes[1].Spec.ID}, changes[0], changes[2]})
+	require.NoError(t, err)
+	for _, have := range []*Table[string]{table, next} {
+		var m Match[string]
+		have.Lookup(&Request{Path: []byte("/a"), Method: []byte("GET")}, &m, nil)
+		routes := m.place.routes
+		require.True(t, slices.IsSortedFunc(routes, func(a, b *entry[string]) int {
+			if a.outranks(b) {
+				return -1
+			}
+			return 1
+		}))
+		require.Len(t, routes, have.Len())
+	}
+	require.Equal(t, n, table.Len(), "it stays as it was")
+	require.Equal(t, n-1, next.Len())
 }
