@@ -327,10 +327,6 @@ func (x *Exchange) fail(f fault) {
 	if !x.running() {
 		return
 	}
-	if x.waiting {
-		x.Context.ExpireWait() // a Resume that has won finds nobody waiting
-		x.waiting = false
-	}
 	if x.responded() {
 		x.Reason = f.reason
 		x.down.cut()
@@ -338,14 +334,7 @@ func (x *Exchange) fail(f fault) {
 		return
 	}
 	x.Context.Fail(f.reason, f.message)
-	if x.state == stateAnswering {
-		// A response filter was waiting: it has seen its head and sees no other.
-		x.narrow(x.waitAt)
-		x.buildReply()
-		x.runResponseFilters(x.waitAt - 1)
-		return
-	}
-	x.answer()
+	x.answerInstead()
 }
 
 // finish books the exchange and gives it back. The stream is told last.

@@ -13,6 +13,23 @@ func (x *Exchange) answer() {
 	x.startResponseFilters()
 }
 
+// answerInstead sends the answer prepared in the context in place of whatever the
+// exchange was about to do, or waits for.
+func (x *Exchange) answerInstead() {
+	if x.waiting {
+		x.Context.ExpireWait() // a Resume that has won finds nobody waiting
+		x.waiting = false
+	}
+	if x.state != stateAnswering {
+		x.answer()
+		return
+	}
+	// A response filter was waiting: it has seen its head and sees no other.
+	x.narrow(x.waitAt)
+	x.buildReply()
+	x.runResponseFilters(x.waitAt - 1)
+}
+
 // buildReply turns the context's reply into a response head. The body is
 // written when the head is sent.
 func (x *Exchange) buildReply() {

@@ -188,17 +188,11 @@ func (x *Exchange) showRequest(b []byte, last bool) ([]byte, bool) {
 			continue
 		}
 		x.touch()
-		switch c.RequestBody(&x.Context, b, last) {
-		case filters.Continue:
-			b = x.Context.Piece()
-			continue
-		case filters.Wait:
-			x.Context.ExpireWait()
-			x.fail(faultFilterLate)
-		default:
+		if c.RequestBody(&x.Context, b, last) != filters.Continue {
 			x.refuseBody()
+			return nil, false
 		}
-		return nil, false
+		b = x.Context.Piece()
 	}
 	return b, true
 }
@@ -212,7 +206,7 @@ func (x *Exchange) refuseBody() {
 		x.fail(fault{reply.Reason, fromInside, faultFinal, ""})
 		return
 	}
-	x.answer()
+	x.answerInstead()
 }
 
 // onUpstreamDrain continues a client that was paused for a slow upstream.

@@ -475,3 +475,32 @@ func TestAnswerBeforeTheRequestIsRefused(t *testing.T) {
 	c.expectReason(codec.UpstreamReset)
 	up.expectCut()
 }
+
+// The origin has answered and a response filter waits, when a filter that looks at
+// the body, which is still coming, refuses it.
+func TestBodyIsRefusedWhileAResponseFilterWaits(t *testing.T) {
+	o := newOrigin(t)
+	s := newSetup(o.addr)
+	handles := make(chan filters.Handle, 2)
+	s.filters = []any{
+		&probe{body: func(ctx *filters.Context, b []byte, _ bool) filters.Verdict {
+			if string(b) == "bad" {
+				return ctx.Fail(codec.Forbidden, "not this body")
+			}
+			return filters.Continue
+		}},
+		&probe{response: func(ctx *filters.Context) filters.Verdict {
+			handles <- ctx.Wait(0)
+			return filters.Wait
+		}},
+	}
+	g := s.start(t)
+	c := g.dial().send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 7\r\n\r\ngood")
+	up := o.accept()
+	up.requestHead()
+	up.send(ok)
+	h := <-handles
+	c.send("bad").expectReason(codec.Forbidden)
+	require.Empty(t, handles, "no filter sees two heads")
+	require.False(t, h.Resume(nil))
+}

@@ -70,7 +70,7 @@ func (c *Context) keepPromise(p phase, v Verdict) Verdict {
 	if v == Wait && p.mayWait() && c.Suspended() {
 		return Wait
 	}
-	c.dropWait()
+	c.ExpireWait()
 	if v == Continue || v == Respond && c.reply.set {
 		return v
 	}

@@ -25,8 +25,8 @@ type waitState struct {
 	word atomic.Uint64
 	// Written by the winner of a Resume before its Wake, read by the loop after.
 	value any
-	// Owned by the loop: the filter did not return Wait after all, but a Resume
-	// had won already and its Wake is still to come.
+	// Owned by the loop: nobody waits any more, but a Resume had won already and
+	// its Wake is still to come.
 	dropped bool
 	// Owned by the loop: the wait is for a call, and how long it may take.
 	called bool
@@ -99,18 +99,20 @@ func (h Handle) Resume(value any) bool {
 	return true
 }
 
-// ExpireWait ends a wait that is still pending, at its deadline or because the
-// exchange is over, and takes its call back; it does nothing when none is. False means that a Resume has
-// won and its Wake is on the way: the context must not be recycled before
-// SettleWait. Loop only; for the engine.
+// ExpireWait ends a wait that is still pending, at its deadline or because nobody
+// needs it any more, and takes its call back; it does nothing when none is. False
+// means that a Resume has won and its Wake is on the way: the context must not be
+// recycled before SettleWait, and no wait is granted until then. Loop only; for
+// the engine.
 func (c *Context) ExpireWait() bool {
 	c.dropCall()
 	word := c.waiting.word.Load()
-	if word&waitStateMask != waitPending {
-		return word&waitStateMask != waitResumed
-	}
 	// Only a Resume can come between, so a lost race has one meaning.
-	return c.waiting.word.CompareAndSwap(word, word&^waitStateMask|waitExpired)
+	if word&waitStateMask == waitPending && c.waiting.word.CompareAndSwap(word, word&^waitStateMask|waitExpired) {
+		return true
+	}
+	c.waiting.dropped = c.waiting.word.Load()&waitStateMask == waitResumed
+	return !c.waiting.dropped
 }
 
 // SettleWait takes note of a Wake that no filter waits for any more: the context
@@ -120,13 +122,6 @@ func (c *Context) SettleWait() {
 	c.waiting.word.Store(word &^ waitStateMask) // waitIdle
 	c.waiting.value = nil
 	c.waiting.dropped = false
-}
-
-// dropWait calls off a wait that was not returned.
-func (c *Context) dropWait() {
-	if !c.ExpireWait() {
-		c.waiting.dropped = true
-	}
 }
 
 // takeResume returns the value of the Resume whose Wake has arrived.

@@ -286,3 +286,19 @@ func TestWaitAllocatesNothing(t *testing.T) {
 		ctx.Recycle()
 	}))
 }
+
+// The exchange ends otherwise while a Resume is on its way: what it brings is not
+// for a filter that wants to wait afterwards.
+func TestNobodyWaitsForTheValueOfAnother(t *testing.T) {
+	x, _, _, h := suspended(t)
+	require.True(t, h.Resume("of b"))
+	x.AwaitWake()
+	require.False(t, x.ExpireWait())
+	var w waiter
+	_, v := chainOf(&w).Response(&x.Context, 0)
+	assert.Equal(t, filters.Respond, v, "it cannot be granted")
+	assert.False(t, w.handle.Resume(nil))
+	x.SettleWait()
+	x.Wait(0)
+	assert.True(t, x.Suspended())
+}
