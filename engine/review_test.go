@@ -504,3 +504,35 @@ func TestBodyIsRefusedWhileAResponseFilterWaits(t *testing.T) {
 	require.Empty(t, handles, "no filter sees two heads")
 	require.False(t, h.Resume(nil))
 }
+
+// The clocks of a body that is refused end with it, however long its answer takes.
+func TestReadIdleEndsWithTheBody(t *testing.T) {
+	const post = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n"
+	for name, end := range map[string]func(c *peer){
+		"cut":       func(c *peer) { require.NoError(t, c.conn.CloseWrite()) },
+		"malformed": func(c *peer) { c.send("no chunk\r\n") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := newOrigin(t)
+			s := newSetup(o.addr)
+			s.listener.MinBodyRate = 1
+			handles := make(chan filters.Handle, 2)
+			s.filters = []any{&probe{response: func(ctx *filters.Context) filters.Verdict {
+				handles <- ctx.Wait(0)
+				return filters.Wait
+			}, resume: func(*filters.Context, any) filters.Verdict { return filters.Continue }}}
+			g := s.start(t)
+			c := g.dial().send(post)
+			o.accept().requestHead()
+			end(c)
+			h := <-handles
+			armed, w := make(chan bool, 1), g.server.workers[0]
+			w.loop.Post(&reactor.Task{Run: func(*reactor.Loop) {
+				armed <- w.sessions.clock.Armed() || w.sessions.rateClock.Armed()
+			}})
+			require.False(t, <-armed)
+			require.True(t, h.Resume(nil))
+			c.expectReason(codec.BadFraming)
+		})
+	}
+}

@@ -282,9 +282,7 @@ func (s *Session) readBody(b []byte) int {
 	s.expected = false
 	data, n, done, err := s.body.Next(b, &x.reqTrailers)
 	if err != nil {
-		s.keep, s.unread = false, true
-		s.state = awaiting
-		x.fail(faultOf(err))
+		s.refuseBody(faultOf(err))
 		return len(b)
 	}
 	if len(data) > 0 {
@@ -332,6 +330,7 @@ func (s *Session) OnEOF(*reactor.Conn) {
 	case readingHead:
 		s.close()
 	case readingBody:
+		s.stopReadClocks()
 		s.keep = false
 		s.state = awaiting
 		s.x.fail(faultCutRequest)
@@ -398,7 +397,7 @@ func (s *Session) OnTimer(kind uint8, _ int64) {
 	}
 }
 
-// refuseBody gives up a body that does not arrive as it should.
+// refuseBody gives up a body that does not arrive as it should, or is malformed.
 func (s *Session) refuseBody(f fault) {
 	s.stopReadClocks()
 	s.keep, s.unread = false, true
