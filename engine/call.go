@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"net/netip"
+
 	"github.com/corelane/corelane/codec"
 	"github.com/corelane/corelane/engine/reactor"
 	"github.com/corelane/corelane/engine/snapshot"
@@ -160,6 +162,7 @@ func (c *call) begin() {
 		w.loop.Arm(&x.allClock, c.began+c.timeout)
 		w.enterService(svc)
 		x.counted = true
+		x.key = svc.Key(&x.req, x.Client)
 		x.beginTry()
 	}
 }
@@ -245,6 +248,15 @@ func (c *call) done() {
 		c.result.Err = codec.ClientAborted
 	}
 	c.w.loop.Defer(&c.turn)
+}
+
+// localEnd implements downstream: a call is made for the client of its parent,
+// and an endpoint that is told of clients is told of that one.
+func (c *call) localEnd() netip.AddrPort {
+	if c.parent == nil {
+		return netip.AddrPort{}
+	}
+	return c.parent.down.localEnd()
 }
 
 // What follows implements the rest of downstream. The body of the request is

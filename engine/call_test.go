@@ -15,6 +15,7 @@ import (
 	"github.com/corelane/corelane/engine/reactor"
 	"github.com/corelane/corelane/engine/snapshot"
 	"github.com/corelane/corelane/filters"
+	"github.com/corelane/corelane/pool"
 )
 
 // asking returns a filter that calls the service auth and passes on what it says.
@@ -340,4 +341,43 @@ func TestCallsAllocateNothing(t *testing.T) {
 	g := s.start(t)
 	c := g.dial()
 	requireNoAllocations(t, c, "GET / HTTP/1.1\r\nHost: a.test\r\n\r\n")
+}
+
+// An endpoint that is told of clients is told of the one that the call is for.
+func TestCallTellsOfTheClient(t *testing.T) {
+	s, o, auth := callSetup(t, asking(&filters.CallRequest{Path: "/check"}, 0))
+	s.proxy = snapshot.ProxyV2
+	g := s.start(t)
+	c := g.dial().get("/")
+	for _, end := range []*origin{auth, o} {
+		up := end.accept()
+		told := up.proxyHeader()
+		require.Equal(t, c.conn.LocalAddr().String(), told.Source.String())
+		require.Equal(t, g.addr, told.Destination.String())
+		up.request()
+		up.send(ok)
+	}
+	c.expect(200, "ok")
+}
+
+// A service that goes by a part of the request goes by that of the call.
+func TestCallIsBalancedByItsKey(t *testing.T) {
+	s, o, auth := callSetup(t, asking(&filters.CallRequest{Path: "/check?user=7"}, 0))
+	o.serve(echoOK)
+	s.balance, s.balancing = pool.Hash, snapshot.Balance{Key: snapshot.KeyQuery, Name: "user"}
+	other := newOrigin(t)
+	s.others["auth"] = append(s.others["auth"], other.addr)
+	var asked [2]atomic.Int32
+	for i, end := range []*origin{auth, other} {
+		end.serve(func(w http.ResponseWriter, r *http.Request) {
+			asked[i].Add(1)
+			echoOK(w, r)
+		})
+	}
+	c := s.start(t).dial()
+	for range 20 {
+		c.get("/")
+		c.expect(200, "ok")
+	}
+	require.Contains(t, []int32{0, 20}, asked[0].Load())
 }

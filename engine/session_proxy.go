@@ -88,8 +88,8 @@ func (s *Session) refuseProxy(err error) {
 	s.close()
 }
 
-// localEnd is the address that the client connected to: the balancer's, where
-// that tells it. It is invalid for a unix socket.
+// localEnd implements downstream: the address is the balancer's, where that tells
+// it, and invalid for a unix socket.
 func (s *Session) localEnd() netip.AddrPort {
 	if !s.local.IsValid() {
 		s.local = s.conn.Local()

@@ -1,6 +1,10 @@
 package engine
 
-import "github.com/corelane/corelane/codec"
+import (
+	"net/netip"
+
+	"github.com/corelane/corelane/codec"
+)
 
 // downstream is the client's side of one exchange. The exchange calls it; it
 // calls the exchange's on… methods. Slices given to it are copied or sent
@@ -30,6 +34,9 @@ type downstream interface {
 	hold()
 	// overHigh says that more is queued than the high mark.
 	overHigh() bool
+	// localEnd is the address that the client connected to; invalid: none, or not
+	// known.
+	localEnd() netip.AddrPort
 }
 
 // upstream is the endpoint's side of one try. What it has to tell goes to its

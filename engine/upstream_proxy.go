@@ -7,9 +7,6 @@ import (
 	"github.com/corelane/corelane/engine/snapshot"
 )
 
-// localEnd is implemented by downstreams that know where the client connected to.
-type localEnd interface{ localEnd() netip.AddrPort }
-
 // sendProxy tells the endpoint on a fresh connection whose request follows. Such
 // a connection carries one exchange only: the header holds for all that is sent
 // after it, and the next request may be another client's.
@@ -28,9 +25,7 @@ func (u *upstreamConn) sendProxy(x *Exchange) {
 // ends are the client, with its port if it is the one who connected, and the
 // address that it connected to. They are invalid as far as they are not known.
 func (x *Exchange) ends() (client, destination netip.AddrPort) {
-	if d, ok := x.down.(localEnd); ok {
-		destination = d.localEnd()
-	}
+	destination = x.down.localEnd()
 	if x.Client == x.Peer.Addr() {
 		return x.Peer, destination
 	}
