@@ -29,6 +29,10 @@ type Source interface {
 type PipelineOptions struct {
 	Source   Source
 	Registry *pool.Registry
+	// Path is what the last good copy is a copy of; empty: the source's name. A
+	// source may be named by more than the program was started with, which a
+	// broken document cannot tell.
+	Path string
 	// CacheDir is the folder of the last good copy; empty: the document's
 	// config.cache.
 	CacheDir string

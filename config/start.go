@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -77,7 +78,7 @@ func (p *Pipeline) startFromCopy(broken *Document, cause error) error {
 }
 
 func (p *Pipeline) diskCopy(doc *Document) diskCopy {
-	source := p.o.Source.Name()
+	source := cmp.Or(p.o.Path, p.o.Source.Name())
 	if whole, err := filepath.Abs(source); err == nil {
 		source = whole
 	}

@@ -110,7 +110,7 @@ func Start(ctx context.Context, o Options) (*Node, error) {
 	n.log = slog.New(slog.NewJSONHandler(o.Stderr, &slog.HandlerOptions{Level: level}))
 	n.source = filesOf(o.Path, n.log)
 	n.pipeline = config.NewPipeline(config.PipelineOptions{
-		Source: n.source, Registry: registry, Log: n.log, CacheDir: o.Cache,
+		Source: n.source, Path: o.Path, Registry: registry, Log: n.log, CacheDir: o.Cache,
 	})
 	doc, snap, err := n.pipeline.Start(ctx)
 	if err != nil {

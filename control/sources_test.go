@@ -1,6 +1,7 @@
 package control
 
 import (
+	"context"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -65,6 +66,16 @@ func TestStartsFromTheCopyWithoutTheFolder(t *testing.T) {
 		assert.Equal(t, 2, n.server.Current().Routes.Len())
 		n.Stop()
 	}
+
+	// Without the file that names both, only who starts the program can say
+	// where the copy is.
+	cache := n.pipeline.Document().Config.Cache
+	require.NoError(t, os.Remove(r.path()))
+	n, err = Start(context.Background(), Options{Path: r.path(), Cache: cache, Stderr: &r.log, Stdout: &r.out})
+	require.NoError(t, err)
+	assert.True(t, n.pipeline.Status().FromCache)
+	assert.Equal(t, 2, n.server.Current().Routes.Len())
+	n.Stop()
 }
 
 // A file that names itself is read once.
