@@ -41,8 +41,9 @@ var registry struct {
 }
 
 // Register makes a filter known under its name. It is called from init
-// functions and panics on a name that is empty or taken, since the program is
-// then built wrongly.
+// functions and panics on a name that is empty or taken, and on a phase with
+// other parameters than its interface has, since the program is then built
+// wrongly.
 func Register(k Kind) {
 	registry.Lock()
 	defer registry.Unlock()
@@ -51,6 +52,9 @@ func Register(k Kind) {
 	}
 	if first, taken := registry.kinds[k.Name]; taken {
 		panic(fmt.Errorf("filters: %q is registered twice, by %s and by %s", k.Name, first.Package(), k.Package()))
+	}
+	if err := misshapen(k.New()); err != nil {
+		panic(fmt.Errorf("filters: %q: %w", k.Name, err))
 	}
 	if registry.kinds == nil {
 		registry.kinds = make(map[string]Kind)
