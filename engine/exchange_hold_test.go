@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -599,4 +600,30 @@ func TestHedgeOfAHeldBodyGoesOnAlone(t *testing.T) {
 	second.send(ok)
 	c.expect(200, "ok")
 	r.gateway.settled()
+}
+
+// No loop gives its memory back while a file is written from it.
+func TestServerStopsDuringASpill(t *testing.T) {
+	g := buffered(t, 64<<10, refusing(t)).start(t)
+	goOn := sync.OnceFunc(g.stopFiles())
+	t.Cleanup(goOn) // before the server stops
+	g.dial().send(put("Content-Length: 200000"), string(noise(100000)))
+	require.Eventually(t, func() bool { return g.server.Spilled().Bytes > 0 }, patience, time.Millisecond)
+	var stopped sync.WaitGroup
+	stopped.Go(func() { require.NoError(t, g.server.Stop()) })
+	require.Eventually(t, func() bool {
+		free := g.server.mu.TryLock()
+		if free {
+			g.server.mu.Unlock()
+		}
+		return !free
+	}, patience, time.Millisecond, "it has begun to stop")
+	done := make(chan struct{})
+	for range 2000 {
+		require.True(t, g.server.workers[0].loop.Post(&reactor.Task{Run: func(*reactor.Loop) { done <- struct{}{} }}))
+		<-done
+	}
+	goOn()
+	stopped.Wait()
+	require.Equal(t, SpillInfo{Written: g.server.Spilled().Written}, g.server.Spilled())
 }

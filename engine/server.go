@@ -80,7 +80,7 @@ type Server struct {
 	mu        sync.Mutex // guards what follows
 	listeners []*reactor.Listener
 	stopped   chan error
-	// filesStopped is the same of the loop of files, which ends after the others.
+	// filesStopped is the same of the loop of files, which ends before the others.
 	filesStopped chan error
 	kept         []keptEndpoint // of the published generation
 	started      bool
@@ -270,18 +270,16 @@ func (s *Server) Stop() error {
 		return nil
 	}
 	s.started = false
+	// The files come first: what is read and written there are blocks of the others.
+	s.files.loop.Stop()
+	first := <-s.filesStopped
 	for _, w := range s.workers {
 		w.loop.Stop()
 	}
-	var first error
 	for range s.workers {
 		if err := <-s.stopped; err != nil && first == nil {
 			first = err
 		}
-	}
-	s.files.loop.Stop()
-	if err := <-s.filesStopped; err != nil && first == nil {
-		first = err
 	}
 	return first
 }

@@ -123,7 +123,9 @@ func (s *spill) read(at int64) {
 
 func (s *spill) post() {
 	s.busy = true
-	s.files.loop.Post(&s.there)
+	if !s.files.loop.Post(&s.there) {
+		s.close() // the process ends, and nobody waits for this loop any more
+	}
 }
 
 // giveUp closes the file, when its job is over.
