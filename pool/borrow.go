@@ -88,15 +88,14 @@ func (l *Local) DoneAfter(s *Service, e *Endpoint, o Outcome, elapsed, now int64
 	if s.counts() {
 		e.active.Add(-1)
 	}
-	before := e.Ejections()
 	if s.Balance == EWMA {
 		e.response.learn(o, elapsed, now)
 	}
+	if s.passive != nil && s.passive.report(e, o, now) && l.ejected != nil {
+		l.ejected(e)
+	}
 	for _, g := range s.gates {
 		g.Report(e, o, elapsed, now)
-	}
-	if e.Ejections() != before && e.Ejected(now) && l.ejected != nil {
-		l.ejected(e)
 	}
 }
 

@@ -21,37 +21,28 @@ func (l *Local) Opened(e *Endpoint) {
 	}
 }
 
-// openingGate keeps traffic from endpoints whose connections are being opened, as long as others are there: it never
-// is the reason for an outage.
-type openingGate struct{ service *Service }
-
-// Allow implements Gate.
-func (g *openingGate) Allow(e *Endpoint, now int64) bool {
-	if !e.Opening() {
-		return true
+// opens says whether e gets no traffic because its connections are being opened. It gets some if nobody else is there: it
+// never is the reason for an outage.
+func (s *Service) opens(e *Endpoint, now int64) bool {
+	if s.Limits.MinIdle == 0 || !e.Opening() {
+		return false
 	}
-	for i := range g.service.usable {
-		if other := g.service.usable[i].endpoint; !other.Opening() && g.service.Usable(other, now) {
-			return false
+	for i := range s.usable {
+		if other := s.usable[i].endpoint; !other.Opening() && s.Usable(other, now) {
+			return true
 		}
 	}
-	return true
+	return false
 }
-
-// Report implements Gate.
-func (g *openingGate) Report(*Endpoint, Outcome, int64, int64) {}
-
-// Name is what explanations call the gate.
-func (g *openingGate) Name() string { return "opening" }
 
 // Usable says whether e might be chosen at now (monotonic nanoseconds) if its connections were open and it were warm. Any
 // goroutine may call it.
 func (s *Service) Usable(e *Endpoint, now int64) bool {
-	if e.out() {
+	if e.out() || s.ejected(e, now) {
 		return false
 	}
 	for _, g := range s.gates {
-		if _, own := g.(*openingGate); !own && !g.Allow(e, now) {
+		if !g.Allow(e, now) {
 			return false
 		}
 	}

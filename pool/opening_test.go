@@ -64,9 +64,11 @@ func TestOpeningIsNeverAnOutage(t *testing.T) {
 	assert.True(t, s.Usable(s.Members[1].Endpoint, w.now), "it would be, with its connections")
 }
 
-func TestServicesWithoutMinIdleHaveNoGate(t *testing.T) {
+func TestServicesWithoutMinIdleDoNotWait(t *testing.T) {
 	w := newWorld(t, 1)
-	assert.Empty(t, w.service(ServiceConfig{}, 1).gates)
+	plain := w.service(ServiceConfig{Balance: RoundRobin}, 1, 1)
+	w.registry.Open(plain.Members[0].Endpoint, 1) // by a generation that was never published
+	assert.Equal(t, map[string]int{"1000": 20, "1001": 20}, w.picks(0, plain))
 	for _, limits := range []Limits{{MinIdle: -1}, {MinIdle: 3, MaxConnections: 2}} {
 		_, err := NewService(ServiceConfig{Name: "s", State: w.registry.Service("s"), Limits: limits})
 		require.Error(t, err)

@@ -27,7 +27,7 @@ func (s *Service) Panicking(now int64) bool {
 			continue
 		}
 		all++
-		if e.Health() != Unhealthy && !(s.Passive.ConsecutiveFailures > 0 && e.Ejected(now)) {
+		if e.Health() != Unhealthy && !s.ejected(e, now) {
 			usable++
 		}
 	}

@@ -17,8 +17,8 @@ type Passive struct {
 	MaxEjected int
 }
 
-// passiveGate is passive ejection as a gate. It has no state of its own: all is in the endpoints and the service's State.
-type passiveGate struct {
+// ejector is a service's passive ejection. It has no state of its own: all is in the endpoints and the service's State.
+type ejector struct {
 	failures int64
 	eject    int64
 	most     int // endpoints that may be out at once
@@ -26,44 +26,39 @@ type passiveGate struct {
 	members  []weighted
 }
 
-func newPassiveGate(p Passive, state *State, members []weighted) *passiveGate {
-	g := &passiveGate{failures: int64(p.ConsecutiveFailures), eject: int64(p.Eject), state: state, members: members}
+func newEjector(p Passive, state *State, members []weighted) *ejector {
+	g := &ejector{failures: int64(p.ConsecutiveFailures), eject: int64(p.Eject), state: state, members: members}
 	if len(members) > 1 {
 		g.most = len(members) * p.MaxEjected / 100
 	}
 	return g
 }
 
-var _ Named = (*passiveGate)(nil)
+// ejected says whether passive ejection of the service keeps e out.
+func (s *Service) ejected(e *Endpoint, now int64) bool { return s.passive != nil && e.Ejected(now) }
 
-// Name implements Named.
-func (g *passiveGate) Name() string { return WhyEjected }
-
-// Allow implements Gate.
-func (g *passiveGate) Allow(e *Endpoint, now int64) bool { return !e.Ejected(now) }
-
-// Report implements Gate. The counter is written on success only if it is not zero, so that a healthy endpoint's cache
-// line stays shared. It goes on counting through an ejection: an endpoint whose first try afterwards fails is put out again.
-func (g *passiveGate) Report(e *Endpoint, o Outcome, _, now int64) {
+// report tells how a try on e ended, and says whether e was put out for it. The counter is written on success only if it is
+// not zero, so that a healthy endpoint's cache line stays shared. It goes on counting through an ejection: an endpoint whose
+// first try afterwards fails is put out again.
+func (g *ejector) report(e *Endpoint, o Outcome, now int64) (ejects bool) {
 	switch {
 	case o == Success:
 		if e.failures.Load() != 0 {
 			e.failures.Store(0)
 		}
 	case o.Failed():
-		if e.failures.Add(1) >= g.failures {
-			g.tryEject(e, now)
-		}
+		return e.failures.Add(1) >= g.failures && g.tryEject(e, now)
 	}
+	return false
 }
 
 // tryEject puts e out unless it is out or too many are. One loop decides at a time, so the share is exact; a loop that
-// comes second leaves it to the next failure rather than wait.
-func (g *passiveGate) tryEject(e *Endpoint, now int64) {
+// comes second leaves it to the next failure rather than wait. True: e is out.
+func (g *ejector) tryEject(e *Endpoint, now int64) (lasts bool) {
 	if g.most == 0 || !g.state.ejecting.CompareAndSwap(false, true) {
-		return
+		return false
 	}
-	if e.EjectedUntil() <= now && g.out(now) < g.most {
+	if lasts = e.EjectedUntil() <= now && g.out(now) < g.most; lasts {
 		row := min(g.row(e, now)+1, maxRow)
 		e.row.Store(row)
 		e.ejectedUntil.Store(now + g.eject*row)
@@ -71,10 +66,11 @@ func (g *passiveGate) tryEject(e *Endpoint, now int64) {
 		g.state.ejections.Add(1)
 	}
 	g.state.ejecting.Store(false)
+	return lasts && g.eject > 0
 }
 
 // row is the number of ejections in a row that still count: one less for each eject interval since the last one ended.
-func (g *passiveGate) row(e *Endpoint, now int64) int64 {
+func (g *ejector) row(e *Endpoint, now int64) int64 {
 	row := e.row.Load()
 	if row == 0 || g.eject == 0 {
 		return 0
@@ -83,7 +79,7 @@ func (g *passiveGate) row(e *Endpoint, now int64) int64 {
 }
 
 // out counts the ejected members.
-func (g *passiveGate) out(now int64) int {
+func (g *ejector) out(now int64) int {
 	n := 0
 	for i := range g.members {
 		if g.members[i].endpoint.Ejected(now) {

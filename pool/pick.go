@@ -100,8 +100,14 @@ func (c *choice) allowed(i int) bool {
 			return c.leaveOut(e, why)
 		}
 	}
+	if !c.panic && c.service.ejected(e, c.now) {
+		return c.leaveOut(e, WhyEjected)
+	}
+	if c.service.opens(e, c.now) {
+		return c.leaveOut(e, whyOpening)
+	}
 	for _, g := range c.service.gates {
-		if !g.Allow(e, c.now) && !c.overrules(g) {
+		if !g.Allow(e, c.now) {
 			return c.leaveOutBy(g, e)
 		}
 	}

@@ -3,6 +3,7 @@ package pool
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -100,12 +101,13 @@ type Service struct {
 	WarmUp, SlowStart time.Duration
 	Check             *Check
 
-	usable []weighted // members with a weight
-	groups []group    // the same, as they are chosen from: the tiers, then what subsets left out
-	tiers  int        // groups that are tiers
-	pins   *pins      // of a Sticky service
-	gates  []Gate
-	warms  bool // warm-up or slow start is configured
+	usable  []weighted // members with a weight
+	groups  []group    // the same, as they are chosen from: the tiers, then what subsets left out
+	tiers   int        // groups that are tiers
+	pins    *pins      // of a Sticky service
+	passive *ejector   // nil: off
+	gates   []Gate
+	warms   bool // warm-up or slow start is configured
 }
 
 // weighted is a member with a weight; below is the sum of the weights before it in its group.
@@ -125,7 +127,7 @@ func NewService(cfg ServiceConfig) (*Service, error) {
 		Name: cfg.Name, State: cfg.State, Members: append([]Member(nil), cfg.Members...),
 		Balance: cfg.Balance, Limits: cfg.Limits, Passive: cfg.Passive,
 		Panic: cfg.Panic, WarmUp: cfg.WarmUp, SlowStart: cfg.SlowStart, Check: cfg.Check,
-		warms: cfg.WarmUp > 0 || cfg.SlowStart > 0,
+		warms: cfg.WarmUp > 0 || cfg.SlowStart > 0, gates: slices.Clone(cfg.Gates),
 	}
 	for _, m := range s.Members {
 		if m.Weight > 0 {
@@ -142,12 +144,8 @@ func NewService(cfg ServiceConfig) (*Service, error) {
 		s.pins = newPins(s.Name, cfg.Secret, s.groups)
 	}
 	if cfg.Passive.ConsecutiveFailures > 0 {
-		s.gates = append(s.gates, newPassiveGate(cfg.Passive, s.State, s.usable))
+		s.passive = newEjector(cfg.Passive, s.State, s.usable)
 	}
-	if cfg.Limits.MinIdle > 0 {
-		s.gates = append(s.gates, &openingGate{s})
-	}
-	s.gates = append(s.gates, cfg.Gates...)
 	s.Activate()
 	return s, nil
 }

@@ -34,6 +34,8 @@ const (
 	WhyDraining = "draining"
 	// WhyWarmingUp: it gets nothing before its warm-up is over.
 	WhyWarmingUp = "warming_up"
+	// whyOpening: its connections are being opened.
+	whyOpening = "opening"
 	// WhySlowStart: it gets a growing share and this choice was not part of it.
 	WhySlowStart = "slow_start"
 )
@@ -102,15 +104,6 @@ func (c *choice) barred(e *Endpoint) string {
 	return ""
 }
 
-// overrules says whether the refusal of g does not count: in a panic ejections do not.
-func (c *choice) overrules(g Gate) bool {
-	if !c.panic {
-		return false
-	}
-	_, passive := g.(*passiveGate)
-	return passive
-}
-
 // giveWay lets go of one rule where nobody would be left, and says whether it did. A panic that began since the loop last
 // looked is found at once; endpoints that warm up are better than none, since no warm-up may cause an outage; and so, at
 // last, are those that were tried.
@@ -137,8 +130,13 @@ func (s *Service) Refusal(e *Endpoint, now int64) string {
 	if e.Draining() {
 		return WhyDraining
 	}
-	if e.Health() == Unhealthy {
+	switch {
+	case e.Health() == Unhealthy:
 		return WhyUnhealthy
+	case s.ejected(e, now):
+		return WhyEjected
+	case s.opens(e, now):
+		return whyOpening
 	}
 	for _, g := range s.gates {
 		if !g.Allow(e, now) {
@@ -157,11 +155,8 @@ func (s *Service) Refusal(e *Endpoint, now int64) string {
 // closesIdle says whether connections to e that come back to the pool must be closed: e is not to be used for now. In a
 // panic it is.
 func (l *Local) closesIdle(s *Service, e *Endpoint, now int64) bool {
-	switch {
-	case e.Draining():
-		return true
-	case e.Health() == Unhealthy, e.Ejected(now) && s.Passive.ConsecutiveFailures > 0:
-		return !l.panicking(s, now)
+	if !e.out() && !s.ejected(e, now) {
+		return false
 	}
-	return false
+	return e.Draining() || !l.panicking(s, now)
 }

@@ -17,7 +17,7 @@ func (e *Endpoint) join(others bool, now int64) {
 // put back in, or since its last ejection ended. settled: it never had to warm up.
 func (s *Service) age(e *Endpoint, now int64) (age time.Duration, settled bool) {
 	since := e.since.Load()
-	if s.Passive.ConsecutiveFailures > 0 {
+	if s.passive != nil {
 		since = max(since, e.EjectedUntil())
 	}
 	return time.Duration(now - since), since == 0
