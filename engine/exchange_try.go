@@ -99,11 +99,16 @@ func (x *Exchange) failsOver(kind faultKind) bool {
 	return false
 }
 
-// anyUntried says whether an endpoint is left that was not tried and may be.
+// anyUntried says whether an endpoint is left that was not tried and may be. One
+// that warms up may, if nobody else is left.
 func (x *Exchange) anyUntried() bool {
 	for i := range x.svc.Pool.Members {
 		m := &x.svc.Pool.Members[i]
-		if m.Weight > 0 && !x.tried.Has(m.Endpoint) && x.welcomes(m.Endpoint) {
+		if m.Weight == 0 || x.tried.Has(m.Endpoint) {
+			continue
+		}
+		switch x.svc.Pool.Refusal(m.Endpoint, x.now()) {
+		case "", pool.WhySlowStart, pool.WhyWarmingUp:
 			return true
 		}
 	}

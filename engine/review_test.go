@@ -536,3 +536,36 @@ func TestReadIdleEndsWithTheBody(t *testing.T) {
 		})
 	}
 }
+
+// Warm-up is never the reason for an outage: where only an endpoint that warms up is
+// left, whoever fails over to it is not charged.
+func TestFailingOverToOneThatWarmsUp(t *testing.T) {
+	const clients = 3 * minRetries
+	dying, warming := newOrigin(t), newOrigin(t)
+	s := newSetup(dying.addr, warming.addr)
+	s.retries.Budget, s.warmUp = 1, time.Hour
+	g := s.start(t)
+	e, err := g.registry.Endpoint("origin", warming.addr, "")
+	require.NoError(t, err)
+	e.SetHealth(pool.Unhealthy, 1)
+	e.SetHealth(pool.Healthy, 1)
+	var cs, ups []*peer
+	for range clients {
+		cs = append(cs, g.dial().get("/"))
+		up := dying.accept()
+		up.request()
+		ups = append(ups, up)
+	}
+	for _, up := range ups {
+		up.reset()
+	}
+	for range clients {
+		up := warming.accept()
+		up.request()
+		up.send(ok)
+	}
+	for _, c := range cs {
+		c.expect(200, "ok")
+	}
+	require.Zero(t, g.stats().RetriesDenied)
+}
