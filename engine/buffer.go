@@ -80,6 +80,9 @@ func (b *buffer) write(end bool) bool {
 
 // release forgets everything. Nothing that was written may reference it any more.
 func (b *buffer) release(l *reactor.Loop) {
+	if b.total == 0 {
+		return // most exchanges hold nothing
+	}
 	for i, block := range b.blocks {
 		l.PutBlock(block)
 		b.blocks[i] = nil

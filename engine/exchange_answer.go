@@ -209,7 +209,9 @@ func (t *try) onResponseHead() {
 	x.letGo()
 	// 426 must say which protocol it wants (RFC 9110 §15.5.22).
 	x.resp.DropHopByHop(x.resp.Status() == 101 || x.resp.Status() == 426)
-	x.rememberEndpoint()
+	if x.svc.Balance.Cookie != "" {
+		x.rememberEndpoint()
+	}
 	x.setState(stateAnswering)
 	x.startResponseFilters()
 }

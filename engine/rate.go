@@ -1,5 +1,7 @@
 package engine
 
+import "github.com/corelane/corelane/engine/reactor"
+
 // rateWindow is the time of reading over which the rate of a body is judged.
 const rateWindow = int64(5e9)
 
@@ -45,4 +47,19 @@ func (r *bodyRate) judge(now int64) bool {
 	enough := float64(r.bytes)*1e9 >= float64(r.least)*float64(took)
 	r.since, r.spent, r.bytes = now, 0, 0
 	return enough
+}
+
+// rateWatch is what a session needs of it, once a body must keep a rate.
+type rateWatch struct {
+	bodyRate
+	clock reactor.Timer
+}
+
+// watchRate begins with a new body. The watch is made with the connection's first.
+func (s *Session) watchRate() {
+	if s.rate == nil {
+		s.rate = new(rateWatch)
+		s.rate.clock.Init(s, clockBodyRate)
+	}
+	s.rate.begin(s.w.server.rateWindow, s.lis.MinBodyRate)
 }

@@ -528,7 +528,7 @@ func TestReadIdleEndsWithTheBody(t *testing.T) {
 			h := <-handles
 			armed, w := make(chan bool, 1), g.server.workers[0]
 			w.loop.Post(&reactor.Task{Run: func(*reactor.Loop) {
-				armed <- w.sessions.clock.Armed() || w.sessions.rateClock.Armed()
+				armed <- w.sessions.clock.Armed() || w.sessions.rate.clock.Armed()
 			}})
 			require.False(t, <-armed)
 			require.True(t, h.Resume(nil))

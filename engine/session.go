@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"net/netip"
-
 	"github.com/corelane/corelane/codec"
 	"github.com/corelane/corelane/codec/http1"
 	"github.com/corelane/corelane/engine/reactor"
@@ -65,10 +63,8 @@ type Session struct {
 	listener string
 
 	// Owned by the loop.
-	peer      netip.AddrPort // the client, as a PROXY header told, or who connected
-	local     netip.AddrPort // where it connected to, once somebody asked
 	peerText  []byte
-	preface   []byte // a PROXY header that is not whole
+	told      *told // by a PROXY header; nil: the listener expects none
 	state     sessionState
 	x         *Exchange
 	snap      *snapshot.Snapshot
@@ -77,8 +73,7 @@ type Session struct {
 	body      http1.Body
 	limits    http1.Limits
 	clock     reactor.Timer
-	rateClock reactor.Timer
-	rate      bodyRate
+	rate      *rateWatch // nil: no body had to keep a rate
 	requests  int
 	headHeld  int // bytes of an unfinished head, counted in the budget
 	discarded int64
@@ -99,10 +94,9 @@ var (
 
 // newSession takes a fresh connection. Its head clock runs from accept.
 func newSession(w *worker, c *reactor.Conn, listener string) *Session {
-	s := &Session{w: w, conn: c, listener: listener, keep: true, peer: c.Remote()}
-	s.peerText = s.peer.Addr().AppendTo(nil)
+	s := &Session{w: w, conn: c, listener: listener, keep: true}
+	s.peerText = c.Remote().Addr().AppendTo(nil)
 	s.clock.Init(s, clockHead)
-	s.rateClock.Init(s, clockBodyRate)
 	s.refresh()
 	s.expectProxy()
 	c.SetReadSize(headReadSize)
@@ -231,7 +225,9 @@ func (s *Session) begin(x *Exchange) {
 	s.body.Start(h.Framing(), h.ContentLength())
 	if !s.body.Done() {
 		s.state = readingBody
-		s.rate.begin(s.w.server.rateWindow, s.lis.MinBodyRate)
+		if s.rate != nil || s.lis.MinBodyRate > 0 {
+			s.watchRate()
+		}
 		s.conn.SetReadSize(bodyReadSize)
 	}
 	x.begin(s, s.lis, snap, !s.body.Done())
@@ -242,7 +238,7 @@ func (s *Session) start(x *Exchange) {
 	s.releaseHead()
 	s.requests++
 	s.chunked, s.bodyless = false, false
-	x.Peer, x.Scheme, x.peerText = s.peer, "http", s.peerText
+	x.Peer, x.Scheme, x.peerText = s.peer(), "http", s.peerText
 }
 
 // refuse answers a head that cannot be served and closes.
@@ -258,17 +254,17 @@ func (s *Session) refuse(x *Exchange, f fault) {
 // armReadIdle starts the clocks of a body that is being read.
 func (s *Session) armReadIdle() {
 	s.arm(clockReadIdle, s.w.loop.Now()+s.lis.ReadIdle.Nanoseconds(), s.lis.ReadIdle > 0)
-	if s.rate.least > 0 {
-		s.w.loop.Arm(&s.rateClock, s.rate.run(s.w.loop.Now()))
+	if r := s.rate; r != nil && r.least > 0 {
+		s.w.loop.Arm(&r.clock, r.run(s.w.loop.Now()))
 	}
 }
 
 // stopReadClocks stops them: it is we who do not read.
 func (s *Session) stopReadClocks() {
 	s.w.loop.Disarm(&s.clock)
-	if s.rate.runs {
-		s.rate.stop(s.w.loop.Now())
-		s.w.loop.Disarm(&s.rateClock)
+	if r := s.rate; r != nil && r.runs {
+		r.stop(s.w.loop.Now())
+		s.w.loop.Disarm(&r.clock)
 	}
 }
 
@@ -286,7 +282,9 @@ func (s *Session) readBody(b []byte) int {
 		return len(b)
 	}
 	if len(data) > 0 {
-		s.rate.add(len(data))
+		if s.rate != nil {
+			s.rate.add(len(data))
+		}
 		x.onRequestData(data)
 		if s.x != x || s.state != readingBody {
 			return n
@@ -392,7 +390,7 @@ func (s *Session) OnTimer(kind uint8, _ int64) {
 		if s.state == readingBody && !s.rate.judge(s.w.loop.Now()) {
 			s.refuseBody(faultSlowBody)
 		} else if s.state == readingBody {
-			s.w.loop.Arm(&s.rateClock, s.rate.run(s.w.loop.Now()))
+			s.w.loop.Arm(&s.rate.clock, s.rate.run(s.w.loop.Now()))
 		}
 	}
 }

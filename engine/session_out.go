@@ -192,7 +192,9 @@ func (s *Session) leave() {
 	}
 	s.state = closed
 	s.w.loop.Forget(&s.clock) // the wheel must not keep what has ended
-	s.w.loop.Forget(&s.rateClock)
+	if s.rate != nil {
+		s.w.loop.Forget(&s.rate.clock)
+	}
 	s.w.removeSession(s)
 }
 
@@ -207,7 +209,7 @@ func (s *Session) dropIdle() {
 
 // drain ends an idle connection; a busy one ends with its answer.
 func (s *Session) drain() {
-	waiting := s.state == readingHead && !s.head.Started() || s.state == readingProxy && len(s.preface) == 0
+	waiting := s.state == readingHead && !s.head.Started() || s.state == readingProxy && len(s.told.preface) == 0
 	if waiting && s.conn.Kept() == 0 {
 		s.linger()
 		s.dropIdle()

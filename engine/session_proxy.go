@@ -17,20 +17,27 @@ var (
 	errProxyMemory = errors.New("there is no memory for its PROXY header")
 )
 
+// told is what a PROXY header told of the client: who it is and where it connected
+// to, as far as that is known. Sessions of other listeners have none.
+type told struct {
+	source, destination netip.AddrPort
+	preface             []byte // a header that is not whole
+}
+
 // expectProxy makes a fresh connection begin with a PROXY header, which must be
 // whole before the head clock ends, and the first request's head after it.
 func (s *Session) expectProxy() {
 	if s.lis.ProxyProtocol {
-		s.state = readingProxy
+		s.state, s.told = readingProxy, new(told)
 	}
 }
 
 // readProxy takes the header. Nothing before it is ever read as HTTP.
 func (s *Session) readProxy(b []byte) int {
-	whole, before := b, len(s.preface)
+	whole, before := b, len(s.told.preface)
 	if before > 0 {
-		s.preface = append(s.preface, b[:min(len(b), proxyproto.Max-before)]...)
-		whole = s.preface
+		s.told.preface = append(s.told.preface, b[:min(len(b), proxyproto.Max-before)]...)
+		whole = s.told.preface
 	}
 	h, n, err := proxyproto.Parse(whole)
 	switch {
@@ -39,16 +46,16 @@ func (s *Session) readProxy(b []byte) int {
 		return len(b)
 	case n == 0:
 		if before == 0 {
-			s.preface = append(s.preface, b...)
+			s.told.preface = append(s.told.preface, b...)
 		}
 		s.holdPreface()
 		return len(b)
 	}
 	if h.Source.IsValid() {
-		s.peer, s.local = h.Source, h.Destination
+		s.told.source, s.told.destination = h.Source, h.Destination
 		s.peerText = h.Source.Addr().AppendTo(nil)
 	}
-	s.preface = nil
+	s.told.preface = nil
 	s.releaseHead()
 	s.state = readingHead
 	return n - before
@@ -58,8 +65,8 @@ func (s *Session) readProxy(b []byte) int {
 // buffers, as holdHead does.
 func (s *Session) holdPreface() {
 	memory := s.w.loop.Memory()
-	memory.Add(int64(cap(s.preface) - s.headHeld))
-	s.headHeld = cap(s.preface)
+	memory.Add(int64(cap(s.told.preface) - s.headHeld))
+	s.headHeld = cap(s.told.preface)
 	if memory.Over() {
 		s.refuseProxy(errProxyMemory)
 	}
@@ -68,7 +75,7 @@ func (s *Session) holdPreface() {
 // endPreface is for a connection that ends before its header: one that sent
 // nothing at all was a check that the port is open.
 func (s *Session) endPreface() {
-	if len(s.preface) == 0 {
+	if len(s.told.preface) == 0 {
 		s.close()
 		return
 	}
@@ -84,15 +91,23 @@ func (s *Session) refuseProxy(err error) {
 		w.proxyTold = now
 		w.server.events.push(Event{Kind: EventProxyRefused, Loop: w.id, Name: s.listener, Peer: s.conn.Remote(), Value: err})
 	}
-	s.preface = nil
+	s.told.preface = nil
 	s.close()
+}
+
+// peer is the client: as it was told, or who connected.
+func (s *Session) peer() netip.AddrPort {
+	if s.told != nil && s.told.source.IsValid() {
+		return s.told.source
+	}
+	return s.conn.Remote()
 }
 
 // localEnd implements downstream: the address is the balancer's, where that tells
 // it, and invalid for a unix socket.
 func (s *Session) localEnd() netip.AddrPort {
-	if !s.local.IsValid() {
-		s.local = s.conn.Local()
+	if s.told != nil && s.told.destination.IsValid() {
+		return s.told.destination
 	}
-	return s.local
+	return s.conn.Local()
 }

@@ -14,6 +14,13 @@ import (
 // seed, so that all nodes agree. A part that is empty counts as missing. Any
 // goroutine; no allocation.
 func (s *Service) Key(h *codec.Head, client netip.Addr) pool.Key {
+	if s.Balance.Key == KeyNone && s.Balance.Cookie == "" {
+		return pool.Key{}
+	}
+	return s.key(h, client)
+}
+
+func (s *Service) key(h *codec.Head, client netip.Addr) pool.Key {
 	b := &s.Balance
 	switch {
 	case b.Cookie != "":
