@@ -21,14 +21,15 @@ func (l *Local) Opened(e *Endpoint) {
 	}
 }
 
-// opens says whether e gets no traffic because its connections are being opened. It gets some if nobody else is there: it
-// never is the reason for an outage.
+// opens says whether e gets no traffic because its connections are being opened.
 func (s *Service) opens(e *Endpoint, now int64) bool {
-	if s.Limits.MinIdle == 0 || !e.Opening() {
-		return false
-	}
+	return s.Limits.MinIdle > 0 && e.Opening() && s.anyOpen(now)
+}
+
+// anyOpen says whether there is somebody else to choose: opening is never the reason for an outage.
+func (s *Service) anyOpen(now int64) bool {
 	for i := range s.usable {
-		if other := s.usable[i].endpoint; !other.Opening() && s.Usable(other, now) {
+		if e := s.usable[i].endpoint; !e.Opening() && s.Usable(e, now) {
 			return true
 		}
 	}
