@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 	"weak"
@@ -368,6 +369,40 @@ func TestHintsToAClientThatDoesNotRead(t *testing.T) {
 	used, _ := g.server.Memory()
 	require.NotZero(t, used, "the client took everything")
 	require.Less(t, used, int64(32<<10+2*len(hint)), "hints are queued without bound")
+}
+
+// A hint does not start the clock of a client that the gateway does not read.
+func TestHintsToAClientThatIsNotRead(t *testing.T) {
+	o := newOrigin(t)
+	s := newSetup(o.addr)
+	s.options.High, s.options.Low = 32<<10, 16<<10
+	g := s.start(t)
+	c := g.dial()
+	c.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100000000\r\n\r\n")
+	var sending sync.WaitGroup
+	sending.Go(func() { _, _ = c.conn.Write(make([]byte, 100_000_000)) })
+	up := o.accept()
+	up.requestHead() // and nothing of the body
+	w := g.server.workers[0]
+	paused := func() (paused, armed bool) {
+		done := make(chan struct{})
+		w.loop.Post(&reactor.Task{Run: func(*reactor.Loop) {
+			paused, armed = w.sessions.conn.Paused(), w.sessions.clock.Armed()
+			close(done)
+		}})
+		<-done
+		return paused, armed
+	}
+	require.Eventually(t, func() bool { is, armed := paused(); return is && !armed }, patience, time.Millisecond)
+	up.send("HTTP/1.1 103 Early Hints\r\n\r\n")
+	line, err := c.in.ReadString('\n')
+	require.NoError(t, err)
+	require.Contains(t, line, "103")
+	is, armed := paused()
+	require.True(t, is)
+	require.False(t, armed)
+	c.close()
+	sending.Wait()
 }
 
 // The timers of a loop must not keep what has ended.

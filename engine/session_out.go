@@ -12,10 +12,11 @@ func (s *Session) sendInterim(h *codec.Head) {
 	if s.x.req.Minor() == 0 || s.conn.OverHigh() && h.Status() != 100 {
 		return // nobody has to get a hint, least of all who does not read
 	}
-	s.expected = s.expected && h.Status() != 100
+	goesOn := s.expected && h.Status() == 100
+	s.expected = s.expected && !goesOn
 	s.conn.Commit(http1.AppendResponse(s.conn.Stage(), h, http1.ResponseOptions{NoFraming: true}))
 	s.conn.Flush()
-	if s.state == readingBody && !s.expected {
+	if goesOn && s.state == readingBody {
 		s.armReadIdle()
 	}
 }
