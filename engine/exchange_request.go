@@ -176,6 +176,7 @@ func (x *Exchange) onRequestEnd() {
 		return
 	}
 	x.armHedge()
+	x.lead.begunAt = x.now() // a slow client is not a slow endpoint
 	x.lead.endRequest()
 }
 

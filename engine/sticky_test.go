@@ -190,6 +190,41 @@ func TestATryEndsWithTheHead(t *testing.T) {
 	assert.Zero(t, e.Active())
 }
 
+// A client that takes its time to send the request does not make the endpoint slow.
+func TestATryOfASlowClient(t *testing.T) {
+	for name, whole := range map[string]bool{"sends all": true, "gives up": false} {
+		t.Run(name, func(t *testing.T) {
+			o := newOrigin(t)
+			gate := &timeGate{}
+			s := newSetup(o.addr)
+			s.gates = []pool.Gate{gate}
+			s.listener.Head = pass
+			g := s.start(t)
+			c := g.dial().send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nh")
+			up := o.accept()
+			r := up.requestHead()
+			g.pass()
+			var answered time.Duration
+			if whole {
+				begun := time.Now()
+				c.send("i")
+				_, err := io.Copy(io.Discard, r.Body)
+				require.NoError(t, err)
+				up.send(ok)
+				c.expect(200, "ok")
+				answered = time.Since(begun)
+			} else {
+				c.reset()
+			}
+			g.records.next(t)
+			gate.mu.Lock()
+			defer gate.mu.Unlock()
+			require.Len(t, gate.elapsed, 1)
+			require.LessOrEqual(t, gate.elapsed[0], answered.Nanoseconds())
+		})
+	}
+}
+
 func TestAFasterHedgeLeavesAClientWhereItWas(t *testing.T) {
 	sticky := func(s *setup) { s.balance, s.balancing = pool.Sticky, snapshot.Balance{Cookie: "lane"} }
 	for name, known := range map[string]bool{"known": true, "new": false} {

@@ -32,7 +32,7 @@ type tryState struct {
 	hedging  bool  // the try is a hedge
 	feeds    bool  // the held body is being sent
 	fed      int64 // bytes of it that were
-	begunAt  int64
+	begunAt  int64 // or when the request was whole
 	headAt   int64 // of the response head; 0: none yet
 }
 
@@ -202,7 +202,8 @@ func (t *try) OnTimer(kind uint8, _ int64) {
 }
 
 // settle tells the pool how the try ended, once, and how long it took to the
-// response head, or to its failure.
+// response head, or to its failure, since its begin or, if the client took longer to
+// send it, the end of the request. A try that ended before that tells of no time.
 func (t *try) settle(o pool.Outcome) {
 	if !t.started {
 		return
@@ -213,7 +214,10 @@ func (t *try) settle(o pool.Outcome) {
 	if end == 0 {
 		end = now
 	}
-	t.x.w.local.DoneAfter(t.x.svc.Pool, t.endpoint, o, end-t.begunAt, now)
+	if !t.x.requestDone {
+		end = t.begunAt
+	}
+	t.x.w.local.DoneAfter(t.x.svc.Pool, t.endpoint, o, max(end-t.begunAt, 0), now)
 }
 
 // drop lets go of whatever the try holds. The upstream is heard of no more.
