@@ -214,12 +214,12 @@ func (s *spill) create() error {
 }
 
 func (s *spill) close() {
-	s.files.held.Add(-s.total)
 	if s.file != nil {
 		_ = s.file.Close() // nobody will read it
 		s.file = nil
 		s.files.open.Add(-1)
 	}
+	s.files.held.Add(-s.total) // last: only now the disk has room again
 }
 
 // SpillInfo is what files hold of request bodies.
