@@ -3,8 +3,11 @@ package control
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"sync/atomic"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/corelane/corelane/engine/snapshot"
 )
@@ -53,6 +56,27 @@ func (n *Node) awaitGeneration(generation uint64, deadline time.Duration) error 
 // Reload reads the configuration again. The error is what was refused and why;
 // the last good configuration stays in force then.
 func (n *Node) Reload(ctx context.Context) error {
+	done := make(chan error, 1)
+	go func() {
+		lowerPriority()
+		done <- n.reload(ctx)
+	}()
+	return <-done
+}
+
+// reloadNice is the nice value of a reload: reading and compiling can wait for
+// whoever serves on the same CPUs, here and in other processes.
+const reloadNice = 10
+
+// lowerPriority is for a goroutine that ends soon: its thread ends with it, for
+// a nice value cannot be taken back. It works on Linux, where that is a
+// thread's; a refusal costs nothing but the politeness.
+func lowerPriority() {
+	runtime.LockOSThread()
+	_ = unix.Setpriority(unix.PRIO_PROCESS, unix.Gettid(), reloadNice)
+}
+
+func (n *Node) reload(ctx context.Context) error {
 	before := n.pipeline.Status().Generation
 	if err := n.pipeline.Reload(ctx); err != nil {
 		n.reloads.refused.Add(1)
