@@ -239,12 +239,13 @@ func TestTheCopyMustBeWhole(t *testing.T) {
 		"foreign": func([]byte) []byte { return []byte("routes: []\n") },
 		"empty":   func([]byte) []byte { return nil },
 		"invalid": func([]byte) []byte {
-			files := []File{{Name: "x", Text: []byte("routes: 1")}}
-			head, err := encodeHead(sourceOf(t), files, Checksum(files), time.Time{})
+			c := diskCopy{folder: t.TempDir(), source: sourceOf(t)}
+			doc := new(Document)
+			doc.setFiles([]File{{Name: "x", Text: []byte("routes: 1")}}, nil)
+			require.NoError(t, c.save(doc, time.Time{}))
+			b, err := os.ReadFile(c.path())
 			require.NoError(t, err)
-			var b bytes.Buffer
-			require.NoError(t, writeCopy(&b, head, files))
-			return b.Bytes()
+			return b
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

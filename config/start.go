@@ -91,7 +91,7 @@ func (p *Pipeline) diskCopy(doc *Document) diskCopy {
 // keep writes the copy. A disk that cannot keep it does not stop a change.
 func (p *Pipeline) keep(doc *Document) {
 	to := p.diskCopy(doc)
-	if err := to.save(doc.files, doc.checksum, p.o.Now()); err != nil {
+	if err := to.save(doc, p.o.Now()); err != nil {
 		p.o.Log.Warn("the copy of the configuration could not be written", "copy", to.path(), "error", err)
 	}
 }
