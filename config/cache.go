@@ -22,6 +22,9 @@ type diskCopy struct {
 	// source is whose copy it is: another configuration that is kept in the
 	// same folder must never be started in its place.
 	source string
+	// written are the large documents that this process has put there; others are
+	// written again, for who knows what became of them. Nil: none is known.
+	written map[string]bool
 }
 
 // copyName is the name of the copy in its folder.
@@ -85,12 +88,16 @@ func (c diskCopy) save(doc *Document, now time.Time) error {
 	return err
 }
 
-// keepLarge writes a document that is not there yet.
+// keepLarge writes a document that this process has not written yet.
 func (c diskCopy) keepLarge(name string, text []byte) error {
-	if info, err := os.Stat(filepath.Join(c.folder, name)); err == nil && info.Size() == int64(len(text)) {
+	if info, err := os.Stat(filepath.Join(c.folder, name)); err == nil && c.written[name] && info.Size() == int64(len(text)) {
 		return nil
 	}
-	return c.replace(name, func(w io.Writer) error { _, err := w.Write(text); return err })
+	err := c.replace(name, func(w io.Writer) error { _, err := w.Write(text); return err })
+	if err == nil && c.written != nil {
+		c.written[name] = true
+	}
+	return err
 }
 
 // dropLarge removes the documents that no copy needs any more.
@@ -98,6 +105,7 @@ func (c diskCopy) dropLarge(needed map[string]bool) {
 	names, _ := filepath.Glob(filepath.Join(c.folder, largePrefix+"*.yaml"))
 	for _, name := range names {
 		if !needed[filepath.Base(name)] {
+			delete(c.written, filepath.Base(name))
 			_ = os.Remove(name) // it wastes room and does no other harm
 		}
 	}

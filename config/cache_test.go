@@ -24,7 +24,7 @@ func keptIn(t *testing.T, c diskCopy) []string {
 }
 
 func TestALargeDocumentIsWrittenOnce(t *testing.T) {
-	c := diskCopy{folder: t.TempDir(), source: "s"}
+	c := diskCopy{folder: t.TempDir(), source: "s", written: map[string]bool{}}
 	saved := func(files ...File) {
 		doc := new(Document)
 		doc.setFiles(files, nil)
@@ -47,6 +47,10 @@ func TestALargeDocumentIsWrittenOnce(t *testing.T) {
 	after, err := os.Stat(names[0])
 	require.NoError(t, err)
 	assert.True(t, os.SameFile(before, after), "the large one was not written again")
+
+	require.NoError(t, os.WriteFile(names[0], large("z").Text, 0o600)) // damaged while nobody looked
+	c.written = map[string]bool{}                                      // the next process
+	saved(small("c"), large("x"))
 
 	saved(small("c"), large("y"))
 	require.Len(t, keptIn(t, c), 1, "the former one is gone")

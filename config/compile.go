@@ -56,16 +56,13 @@ func (c *Compiler) Compile(doc *Document, prev *snapshot.Snapshot) (*snapshot.Sn
 }
 
 // CompileDelta makes the generation after prev in which routes are changed,
-// added and removed and all else is shared. The routes must come from
-// ParseRoutes or a valid document. Its cost depends on the routes given and not
-// on those that stay.
-func (c *Compiler) CompileDelta(prev *snapshot.Snapshot, changed []*Route, removed []string) (*snapshot.Snapshot, *Diff, error) {
-	if prev == nil {
+// added and removed and all else is shared. doc is the document that the routes
+// were read against; its services must be those of prev. The routes must come
+// from ParseRoutes or a valid document. Its cost depends on the routes given and
+// not on those that stay.
+func (c *Compiler) CompileDelta(doc *Document, prev *snapshot.Snapshot, changed []*Route, removed []string) (*snapshot.Snapshot, *Diff, error) {
+	if doc == nil || prev == nil {
 		return nil, nil, errors.New("there is no generation to change")
-	}
-	doc, ok := prev.From.(*Document)
-	if !ok {
-		return nil, nil, errors.New("the generation was not compiled from a document")
 	}
 	b := c.begin(prev, doc)
 	next, err := b.delta(changed, removed)
@@ -171,6 +168,7 @@ func (b *build) removals() []route.Change[*snapshot.Route] {
 func (b *build) delta(changed []*Route, removed []string) (*snapshot.Snapshot, error) {
 	next := *b.prev
 	next.Generation++
+	next.From = b.doc
 	b.services = b.prev.Services
 	var changes []route.Change[*snapshot.Route]
 	for _, r := range changed {

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 
@@ -63,6 +64,11 @@ func (b *build) sets(r *Route) []snapshot.FilterSet {
 }
 
 func (b *build) route(r *Route, old *snapshot.Route) (*snapshot.Route, error) {
+	for _, name := range r.Use {
+		if b.doc.FilterSets[name] == nil {
+			return nil, fmt.Errorf("no filter set %q", name) // rather than a route without its filters
+		}
+	}
 	src := &routeSource{route: r, uses: b.uses(r)}
 	var oldUses []*Filter
 	var oldChain *filters.Chain

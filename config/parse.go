@@ -1,6 +1,7 @@
 package config
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -58,7 +59,7 @@ func (d *Document) setFiles(files []File, earlier *Document) {
 	h := sha256.New()
 	sums := make([][sha256.Size]byte, len(files))
 	for i, f := range files {
-		if earlier != nil && i < len(earlier.files) && sameText(f.Text, earlier.files[i].Text) {
+		if earlier != nil && i < len(earlier.files) && bytes.Equal(f.Text, earlier.files[i].Text) {
 			sums[i] = earlier.sums[i]
 		} else {
 			sums[i] = sha256.Sum256(f.Text)

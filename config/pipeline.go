@@ -87,6 +87,8 @@ type Pipeline struct {
 	// changedByHand tells that routes were changed by Apply since the source was
 	// read.
 	changedByHand bool
+	// written is diskCopy's, under work.
+	written map[string]bool
 }
 
 // NewPipeline returns a pipeline that has loaded nothing yet.
@@ -97,7 +99,7 @@ func NewPipeline(o PipelineOptions) *Pipeline {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Pipeline{o: o, compiler: NewCompiler(o.Registry), publish: o.Publish}
+	return &Pipeline{o: o, compiler: NewCompiler(o.Registry), publish: o.Publish, written: make(map[string]bool)}
 }
 
 // SetPublish sets what Publish does, for programs whose server is built from
@@ -224,7 +226,7 @@ func (p *Pipeline) Apply(_ context.Context, changed []*Route, removed []string) 
 	if p.doc == nil {
 		return errors.New("nothing has been loaded yet")
 	}
-	next, diff, err := p.compiler.CompileDelta(p.snapshot, changed, removed)
+	next, diff, err := p.compiler.CompileDelta(p.doc, p.snapshot, changed, removed)
 	if err != nil || diff.Empty() {
 		return err
 	}

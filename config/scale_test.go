@@ -80,7 +80,7 @@ func BenchmarkRoutesDelta(b *testing.B) {
 	require.NoError(b, err)
 	b.ReportAllocs()
 	for b.Loop() {
-		_, _, err := c.CompileDelta(first, changed, nil)
+		_, _, err := c.CompileDelta(doc, first, changed, nil)
 		require.NoError(b, err)
 	}
 }

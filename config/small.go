@@ -1,9 +1,6 @@
 package config
 
-import (
-	"bytes"
-	"unsafe"
-)
+import "bytes"
 
 // maxSmallChange bounds the text, old and new, that is read as a change of
 // routes; whoever changes more at once pays for the whole document.
@@ -54,7 +51,7 @@ func otherTexts(old, files []File) (before, after []File) {
 		if files[i].Name != old[i].Name {
 			return nil, nil
 		}
-		if sameText(files[i].Text, old[i].Text) {
+		if bytes.Equal(files[i].Text, old[i].Text) {
 			continue
 		}
 		size += len(files[i].Text) + len(old[i].Text)
@@ -66,17 +63,12 @@ func otherTexts(old, files []File) (before, after []File) {
 	return before, after
 }
 
-// sameText compares texts; one that was not read again is known by its place.
-func sameText(a, b []byte) bool {
-	return len(a) == len(b) && (unsafe.SliceData(a) == unsafe.SliceData(b) || bytes.Equal(a, b))
-}
-
 func sameFiles(a, b []File) bool {
 	if len(a) != len(b) {
 		return false
 	}
 	for i := range a {
-		if a[i].Name != b[i].Name || !sameText(a[i].Text, b[i].Text) {
+		if a[i].Name != b[i].Name || !bytes.Equal(a[i].Text, b[i].Text) {
 			return false
 		}
 	}
@@ -85,7 +77,7 @@ func sameFiles(a, b []File) bool {
 
 // applySmall publishes a small change.
 func (p *Pipeline) applySmall(files []File, changed []*Route, removed []string) error {
-	next, diff, err := p.compiler.CompileDelta(p.snapshot, changed, removed)
+	next, diff, err := p.compiler.CompileDelta(p.doc, p.snapshot, changed, removed)
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -142,4 +143,20 @@ func TestReaderReadsWhatChanged(t *testing.T) {
 	require.NotSame(t, &first[1].Text[0], &again[1].Text[0])
 	require.NoError(t, os.Remove(path("a.yaml")))
 	require.Equal(t, []string{"b2"}, texts())
+}
+
+// A filter set that nobody used is no change of the loops', but the next small
+// change may use it: a filter must never be left out for that.
+func TestASmallChangeUsesTheSetsOfTheLastDocument(t *testing.T) {
+	r := newSmallRig(t)
+	before := r.pipeline.Snapshot()
+	r.source.set(strings.Replace(base, "filter_sets:\n", "filter_sets:\n  late: [{stamp: {header: X-Late}}]\n", 1), nil)
+	require.NoError(t, r.pipeline.Reload(context.Background()))
+	require.Same(t, before, r.pipeline.Snapshot(), "nothing changed for the loops")
+
+	small, err := r.replace(own("  - {id: own, match: {path: /own}, service: a, use: [late]}\n"))
+	require.NoError(t, err)
+	require.True(t, small)
+	_, route, _ := r.pipeline.Snapshot().Routes.Get("own")
+	require.Equal(t, 1, route.Chain.Len())
 }

@@ -83,9 +83,9 @@ func (p *Pipeline) diskCopy(doc *Document) diskCopy {
 		source = whole
 	}
 	if p.o.CacheDir != "" {
-		return diskCopy{folder: p.o.CacheDir, source: source}
+		return diskCopy{folder: p.o.CacheDir, source: source, written: p.written}
 	}
-	return diskCopy{folder: doc.Config.Cache, source: source}
+	return diskCopy{folder: doc.Config.Cache, source: source, written: p.written}
 }
 
 // keep writes the copy. A disk that cannot keep it does not stop a change.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"runtime/debug"
 	"sync/atomic"
 	"time"
 
@@ -56,10 +57,21 @@ func (n *Node) awaitGeneration(generation uint64, deadline time.Duration) error 
 // Reload reads the configuration again. The error is what was refused and why;
 // the last good configuration stays in force then.
 func (n *Node) Reload(ctx context.Context) error {
+	return politely(func() error { return n.reload(ctx) })
+}
+
+// politely runs what may take long on a thread of low priority. A panic is its
+// error: nothing that a document holds may end a process that serves.
+func politely(do func() error) error {
 	done := make(chan error, 1)
 	go func() {
+		defer func() {
+			if r := recover(); r != nil {
+				done <- fmt.Errorf("the reload failed, a fault of the program: %v\n%s", r, debug.Stack())
+			}
+		}()
 		lowerPriority()
-		done <- n.reload(ctx)
+		done <- do()
 	}()
 	return <-done
 }
