@@ -109,7 +109,7 @@ func reactivate(s *snapshot.Snapshot) {
 }
 
 func (b *build) whole() (*snapshot.Snapshot, error) {
-	next := &snapshot.Snapshot{Generation: b.prev.Generation + 1, From: b.doc}
+	next := &snapshot.Snapshot{Generation: b.prev.Generation + 1}
 	var err error
 	if b.services, err = b.allServices(); err != nil {
 		return nil, err
@@ -168,7 +168,6 @@ func (b *build) removals() []route.Change[*snapshot.Route] {
 func (b *build) delta(changed []*Route, removed []string) (*snapshot.Snapshot, error) {
 	next := *b.prev
 	next.Generation++
-	next.From = b.doc
 	b.services = b.prev.Services
 	var changes []route.Change[*snapshot.Route]
 	for _, r := range changed {

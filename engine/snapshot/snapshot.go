@@ -20,8 +20,6 @@ type Snapshot struct {
 	// Listeners by name: the policies of listeners. Their sockets belong to the
 	// server and do not change with a generation.
 	Listeners map[string]*Listener
-	// From is what it was compiled from; only the compiler reads it.
-	From any
 }
 
 // Endpoints returns the endpoints that this generation may use.
