@@ -49,6 +49,7 @@ type Head struct {
 	first  [knownCount]uint16 // index + 1 of the first field kept of each name
 
 	line       RequestLine
+	call       CallKind
 	status     int
 	reason     Span
 	minor      int
@@ -75,6 +76,7 @@ func (h *Head) Reset() {
 	// Member by member: one assignment would build a second Head and copy it.
 	clear(h.first[:])
 	h.line = RequestLine{}
+	h.call = ByPath
 	h.status, h.reason, h.minor, h.lineLength = 0, Span{}, 1, 0
 	h.framing, h.contentLength, h.lengthKept = FramingNone, -1, false
 	h.keepAlive, h.expect100, h.upgrade = true, false, Span{}

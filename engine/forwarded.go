@@ -12,7 +12,7 @@ import (
 // is. From a peer that is not trusted they are dropped.
 var vouched = codec.SetOf(
 	codec.XForwardedFor, codec.XForwardedProto, codec.XForwardedHost, codec.XForwardedPort,
-	codec.XRealIP, codec.Forwarded, codec.XGrayTag,
+	codec.XRealIP, codec.Forwarded, codec.XGrayTag, codec.XRPCGroup, codec.XRPCVersion,
 )
 
 // maxVouchedName is longer than every name in vouched.

@@ -4,6 +4,7 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/corelane/corelane/codec"
 	"github.com/corelane/corelane/filters"
 	"github.com/corelane/corelane/pool"
 	"github.com/corelane/corelane/route"
@@ -84,7 +85,12 @@ type FilterSet struct {
 // Service is one compiled service.
 type Service struct {
 	Name string
-	Pool *pool.Service
+	// Protocol is what its endpoints speak; nil: HTTP/1.1.
+	Protocol codec.Protocol
+	// Follows says that a request from a listener with a layout is sent in that
+	// layout instead.
+	Follows bool
+	Pool    *pool.Service
 	// Balance is what the balancer needs of requests.
 	Balance Balance
 	// MaxHead bounds the response head in bytes.
@@ -164,6 +170,11 @@ func (s StatusSet) Has(code int) bool {
 // Listener is the policy of one listener.
 type Listener struct {
 	Name string
+	// Protocol is what its clients speak; nil: HTTP/1.1, or bytes that are passed
+	// through.
+	Protocol codec.Protocol
+	// Layout says that Protocol is a private one that configuration describes.
+	Layout bool
 	// TrustedProxies are the peers whose X-Forwarded-* fields are believed.
 	TrustedProxies []netip.Prefix
 	// TrustUnix extends that belief to peers on a unix socket, which have no
