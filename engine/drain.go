@@ -17,10 +17,10 @@ type idleAlarm worker
 
 // OnTimer implements reactor.Alarm: it closes the connections that are idle.
 func (a *idleAlarm) OnTimer(uint8, int64) {
-	for s := a.sessions; s != nil; {
-		next := s.next
-		s.drain()
-		s = next
+	for n := a.clients; n != nil; {
+		next := n.next
+		n.owner.drain()
+		n = next
 	}
 }
 
@@ -29,11 +29,9 @@ func (a *idleAlarm) OnTimer(uint8, int64) {
 // decide who is said to have failed.
 func (w *worker) cutRest() {
 	w.draining = true
-	for s := w.sessions; s != nil; {
-		next := s.next
-		if s.x != nil && s.x.running() {
-			s.x.fail(faultStopping)
-		}
-		s = next
+	for n := w.clients; n != nil; {
+		next := n.next
+		n.owner.cutRest()
+		n = next
 	}
 }

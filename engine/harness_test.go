@@ -385,3 +385,6 @@ var loopbackPrefix = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
 
 // ok is a small whole response.
 const ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+
+// session is the connection that came last.
+func (w *worker) session() *Session { return w.clients.owner.(*Session) }

@@ -117,8 +117,8 @@ func awaitRead(t *testing.T, g *gateway, n int) {
 	require.Eventually(t, func() bool {
 		got := -1
 		onLoop(t, g, 0, func(w *worker) {
-			if w.sessions != nil {
-				got = int(w.sessions.conn.BytesIn())
+			if w.clients != nil {
+				got = int(w.session().conn.BytesIn())
 			}
 		})
 		return got == n

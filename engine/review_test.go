@@ -357,7 +357,7 @@ func TestHintsToAClientThatDoesNotRead(t *testing.T) {
 	up.request()
 	w, done := g.server.workers[0], make(chan error, 1)
 	w.loop.Post(&reactor.Task{Run: func(*reactor.Loop) {
-		done <- unix.SetsockoptInt(w.sessions.conn.FD(), unix.SOL_SOCKET, unix.SO_SNDBUF, 4096)
+		done <- unix.SetsockoptInt(w.session().conn.FD(), unix.SOL_SOCKET, unix.SO_SNDBUF, 4096)
 	}})
 	require.NoError(t, <-done)
 	hint := "HTTP/1.1 103 Early Hints\r\nX: " + strings.Repeat("x", 60<<10) + "\r\n\r\n"
@@ -387,7 +387,7 @@ func TestHintsToAClientThatIsNotRead(t *testing.T) {
 	paused := func() (paused, armed bool) {
 		done := make(chan struct{})
 		w.loop.Post(&reactor.Task{Run: func(*reactor.Loop) {
-			paused, armed = w.sessions.conn.Paused(), w.sessions.clock.Armed()
+			paused, armed = w.session().conn.Paused(), w.session().clock.Armed()
 			close(done)
 		}})
 		<-done
@@ -412,7 +412,7 @@ func TestEndedSessionsAreCollected(t *testing.T) {
 	c.expect(200, "ok")
 	w := g.server.workers[0]
 	session := make(chan weak.Pointer[Session], 1)
-	w.loop.Post(&reactor.Task{Run: func(*reactor.Loop) { session <- weak.Make(w.sessions) }})
+	w.loop.Post(&reactor.Task{Run: func(*reactor.Loop) { session <- weak.Make(w.session()) }})
 	p := <-session
 	require.NotNil(t, p.Value())
 	c.close()
@@ -563,7 +563,7 @@ func TestReadIdleEndsWithTheBody(t *testing.T) {
 			h := <-handles
 			armed, w := make(chan bool, 1), g.server.workers[0]
 			w.loop.Post(&reactor.Task{Run: func(*reactor.Loop) {
-				armed <- w.sessions.clock.Armed() || w.sessions.rate.clock.Armed()
+				armed <- w.session().clock.Armed() || w.session().rate.clock.Armed()
 			}})
 			require.False(t, <-armed)
 			require.True(t, h.Resume(nil))

@@ -189,7 +189,7 @@ func (s *Server) Start() error {
 	for i, ln := range s.listeners {
 		name := s.options.Listeners[i].Name
 		ln.Serve(loops, s.limit, func(c *reactor.Conn) reactor.Handler {
-			return newSession(s.workers[c.Loop().ID()], c, name)
+			return newClient(s.workers[c.Loop().ID()], c, name)
 		})
 	}
 	return nil

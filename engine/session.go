@@ -83,13 +83,12 @@ type Session struct {
 	expected  bool // the client waits for 100 before it sends the body
 	last      bool // the client said that this is its last request
 	unread    bool // the client may be sending what nobody will read
-	prev      *Session
-	next      *Session
+	node      clientNode
 }
 
 var (
-	_ reactor.Handler = (*Session)(nil)
-	_ downstream      = (*Session)(nil)
+	_ client     = (*Session)(nil)
+	_ downstream = (*Session)(nil)
 )
 
 // newSession takes a fresh connection. Its head clock runs from accept.
@@ -100,7 +99,7 @@ func newSession(w *worker, c *reactor.Conn, listener string) *Session {
 	s.refresh()
 	s.expectProxy()
 	c.SetReadSize(headReadSize)
-	w.addSession(s)
+	w.addClient(&s.node, s)
 	s.arm(clockHead, c.Accepted()+s.lis.Head.Nanoseconds(), s.lis.Head > 0)
 	return s
 }

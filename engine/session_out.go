@@ -196,7 +196,8 @@ func (s *Session) leave() {
 	if s.rate != nil {
 		s.w.loop.Forget(&s.rate.clock)
 	}
-	s.w.removeSession(s)
+	s.told.release(s.w.loop.Memory())
+	s.w.removeClient(&s.node)
 }
 
 // dropIdle gives back the exchange of a head that never became whole.
@@ -210,9 +211,16 @@ func (s *Session) dropIdle() {
 
 // drain ends an idle connection; a busy one ends with its answer.
 func (s *Session) drain() {
-	waiting := s.state == readingHead && !s.head.Started() || s.state == readingProxy && len(s.told.preface) == 0
+	waiting := s.state == readingHead && !s.head.Started() || s.state == readingProxy && !s.told.begun()
 	if waiting && s.conn.Kept() == 0 {
 		s.linger()
 		s.dropIdle()
+	}
+}
+
+// cutRest implements client.
+func (s *Session) cutRest() {
+	if s.x != nil && s.x.running() {
+		s.x.fail(faultStopping)
 	}
 }

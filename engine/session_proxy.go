@@ -1,28 +1,6 @@
 package engine
 
-import (
-	"errors"
-	"net/netip"
-
-	"github.com/corelane/corelane/codec/proxyproto"
-)
-
-// proxyRefusalPause is the least time between two events of one loop about
-// refused PROXY headers: a flood of them is a number in the metrics, not a log.
-const proxyRefusalPause = int64(1e9)
-
-var (
-	errProxyCut    = errors.New("the connection ended inside its PROXY header")
-	errProxyLate   = errors.New("its PROXY header did not arrive in time")
-	errProxyMemory = errors.New("there is no memory for its PROXY header")
-)
-
-// told is what a PROXY header told of the client: who it is and where it connected
-// to, as far as that is known. Sessions of other listeners have none.
-type told struct {
-	source, destination netip.AddrPort
-	preface             []byte // a header that is not whole
-}
+import "net/netip"
 
 // expectProxy makes a fresh connection begin with a PROXY header, which must be
 // whole before the head clock ends, and the first request's head after it.
@@ -34,80 +12,34 @@ func (s *Session) expectProxy() {
 
 // readProxy takes the header. Nothing before it is ever read as HTTP.
 func (s *Session) readProxy(b []byte) int {
-	whole, before := b, len(s.told.preface)
-	if before > 0 {
-		s.told.preface = append(s.told.preface, b[:min(len(b), proxyproto.Max-before)]...)
-		whole = s.told.preface
-	}
-	h, n, err := proxyproto.Parse(whole)
+	n, whole, err := s.told.read(s.w.loop.Memory(), b)
 	switch {
 	case err != nil:
 		s.refuseProxy(err)
-		return len(b)
-	case n == 0:
-		if before == 0 {
-			s.told.preface = append(s.told.preface, b...)
-		}
-		s.holdPreface()
-		return len(b)
+	case whole:
+		s.peerText = s.peer().Addr().AppendTo(nil)
+		s.state = readingHead
 	}
-	if h.Source.IsValid() {
-		s.told.source, s.told.destination = h.Source, h.Destination
-		s.peerText = h.Source.Addr().AppendTo(nil)
-	}
-	s.told.preface = nil
-	s.releaseHead()
-	s.state = readingHead
-	return n - before
-}
-
-// holdPreface counts the bytes of a header that is not whole into the budget for
-// buffers, as holdHead does.
-func (s *Session) holdPreface() {
-	memory := s.w.loop.Memory()
-	memory.Add(int64(cap(s.told.preface) - s.headHeld))
-	s.headHeld = cap(s.told.preface)
-	if memory.Over() {
-		s.refuseProxy(errProxyMemory)
-	}
+	return n
 }
 
 // endPreface is for a connection that ends before its header: one that sent
 // nothing at all was a check that the port is open.
 func (s *Session) endPreface() {
-	if len(s.told.preface) == 0 {
+	if !s.told.begun() {
 		s.close()
 		return
 	}
 	s.refuseProxy(errProxyCut)
 }
 
-// refuseProxy closes without a word: whoever this is does not speak the
-// protocol that the listener was promised.
+// refuseProxy closes without a word.
 func (s *Session) refuseProxy(err error) {
-	w := s.w
-	w.stats.ProxyRefused++
-	if now := w.loop.Now(); w.proxyTold == 0 || now-w.proxyTold >= proxyRefusalPause {
-		w.proxyTold = now
-		w.server.events.push(Event{Kind: EventProxyRefused, Loop: w.id, Name: s.listener, Peer: s.conn.Remote(), Value: err})
-	}
-	s.told.preface = nil
+	s.w.refuseProxy(s.listener, s.conn, err)
 	s.close()
 }
 
-// peer is the client: as it was told, or who connected.
-func (s *Session) peer() netip.AddrPort {
-	if s.told != nil && s.told.source.IsValid() {
-		return s.told.source
-	}
-	return s.conn.Remote()
-}
+func (s *Session) peer() netip.AddrPort { return s.told.peer(s.conn) }
 
-// localEnd implements downstream: the address is the balancer's, where that tells
-// it, and invalid for a unix socket.
-func (s *Session) localEnd() netip.AddrPort {
-	if s.told != nil && s.told.destination.IsValid() {
-		return s.told.destination
-	}
-	return s.conn.Local()
-}
+// localEnd implements downstream.
+func (s *Session) localEnd() netip.AddrPort { return s.told.localEnd(s.conn) }

@@ -4,6 +4,7 @@ import (
 	"net/netip"
 
 	"github.com/corelane/corelane/codec"
+	"github.com/corelane/corelane/pool"
 )
 
 // downstream is the client's side of one exchange. The exchange calls it; it
@@ -60,4 +61,25 @@ type upstream interface {
 	reused() bool
 	// untouched says that no byte of this try has reached the socket.
 	untouched() bool
+}
+
+// connection is an upstream connection that carries one exchange at a time: the
+// pool lends it as a whole, and it is the try's stream meanwhile.
+type connection interface {
+	pool.Conn
+	upstream
+	// dial opens it for the try, which is told by use or failed.
+	dial(t *try) error
+	// begin takes the request of a try.
+	begin(t *try)
+	// fits says whether a pooled connection, perhaps opened under an earlier
+	// configuration, is as the try's service wants it.
+	fits(t *try) bool
+	// drop closes it while it is idle.
+	drop()
+}
+
+// newConnection makes a connection, not open yet, for an exchange at an endpoint.
+func newConnection(x *Exchange, ep *pool.Endpoint) connection {
+	return newUpstreamConn(x.w, x.svc, ep)
 }

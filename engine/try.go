@@ -79,17 +79,10 @@ func (t *try) reserve() bool {
 
 // borrow asks the pool for a connection.
 func (t *try) borrow(now int64) {
-	svc := t.x.svc
-	conn, grant := t.x.w.local.Get(svc.Pool, t.endpoint, &t.waiter, now)
+	conn, grant := t.x.w.local.Get(t.x.svc.Pool, t.endpoint, &t.waiter, now)
 	switch grant {
 	case pool.Idle:
-		u := conn.(*upstreamConn)
-		if !u.fits(svc) {
-			u.drop()
-			t.borrow(now)
-			return
-		}
-		t.use(u)
+		t.lend(conn.(connection), now)
 	case pool.Dial:
 		t.dial()
 	case pool.Exhausted:
@@ -105,44 +98,48 @@ func (t *try) OnGrant(_ *pool.Waiter, c pool.Conn, err error) {
 	case err != nil:
 		t.failed(faultPoolExhausted)
 	case c != nil:
-		u := c.(*upstreamConn)
-		if !u.fits(t.x.svc) {
-			u.drop()
-			t.borrow(t.x.now())
-			return
-		}
-		t.use(u)
+		t.lend(c.(connection), t.x.now())
 	default:
 		t.dial()
 	}
 }
 
+// lend takes an idle connection, unless it was opened for another configuration.
+func (t *try) lend(c connection, now int64) {
+	if !c.fits(t) {
+		c.drop()
+		t.borrow(now)
+		return
+	}
+	c.begin(t)
+	t.use(c)
+}
+
 // dial opens a connection for this try; the pool has reserved its place.
 func (t *try) dial() {
 	x := t.x
-	u := newUpstreamConn(x.w, x.svc, t.endpoint)
-	if err := u.dial(t); err != nil {
+	c := newConnection(x, t.endpoint)
+	if err := c.dial(t); err != nil {
 		x.w.local.DialFailed(t.endpoint)
 		t.failed(dialFault(err))
 		return
 	}
-	t.up = u
+	t.up = c
 	t.arm(clockConnect, x.svc.ConnectTimeout.Nanoseconds())
 }
 
-// use sends the request on an open connection.
-func (t *try) use(u *upstreamConn) {
+// use sends the request on an open stream, which has been told of the try.
+func (t *try) use(up upstream) {
 	x := t.x
-	u.begin(t)
-	t.up = u
+	t.up = up
 	x.w.loop.Disarm(&t.clock)
 	x.setState(stateRequesting)
-	u.sendHead(&x.req)
+	up.sendHead(&x.req)
 	if x.holdsBody {
 		t.beginFeed()
 		return
 	}
-	x.held.replay(u)
+	x.held.replay(up)
 	if x.requestDone {
 		t.endRequest()
 		return

@@ -64,8 +64,7 @@ type upstreamConn struct {
 
 var (
 	_ reactor.ConnectHandler = (*upstreamConn)(nil)
-	_ upstream               = (*upstreamConn)(nil)
-	_ pool.Conn              = (*upstreamConn)(nil)
+	_ connection             = (*upstreamConn)(nil)
 )
 
 func newUpstreamConn(w *worker, svc *snapshot.Service, ep *pool.Endpoint) *upstreamConn {
@@ -97,6 +96,7 @@ func (u *upstreamConn) dial(t *try) error {
 // OnConnect implements reactor.ConnectHandler.
 func (u *upstreamConn) OnConnect(*reactor.Conn) {
 	u.sendProxy(u.t.x)
+	u.begin(u.t)
 	u.t.use(u)
 }
 

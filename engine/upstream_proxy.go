@@ -33,7 +33,8 @@ func (x *Exchange) ends() (client, destination netip.AddrPort) {
 }
 
 // fits says whether a pooled connection, perhaps opened under an earlier
-// configuration, is as the service wants it.
-func (u *upstreamConn) fits(svc *snapshot.Service) bool {
+// configuration, is as the try's service wants it.
+func (u *upstreamConn) fits(t *try) bool {
+	svc := t.x.svc
 	return u.source == svc.Source && u.proxy == svc.ProxyProtocol
 }

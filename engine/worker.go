@@ -39,8 +39,8 @@ type worker struct {
 	oldest     *Exchange // live exchanges in the order they began
 	newest     *Exchange
 	live       int
-	sessions   *Session
-	sessionN   int
+	clients    *clientNode
+	clientN    int
 	services   []serviceLoad
 	random     *rand.ChaCha8
 	draining   bool
@@ -153,28 +153,6 @@ func (w *worker) recycle(x *Exchange) {
 	}
 	x.prev, x.next = nil, nil
 	w.giveBack(x)
-}
-
-func (w *worker) addSession(s *Session) {
-	w.sessionN++
-	s.next = w.sessions
-	if s.next != nil {
-		s.next.prev = s
-	}
-	w.sessions = s
-}
-
-func (w *worker) removeSession(s *Session) {
-	w.sessionN--
-	if s.prev != nil {
-		s.prev.next = s.next
-	} else {
-		w.sessions = s.next
-	}
-	if s.next != nil {
-		s.next.prev = s.prev
-	}
-	s.prev, s.next = nil, nil
 }
 
 // admit says whether there is memory for one more exchange.
@@ -293,7 +271,7 @@ func (w *worker) handOver(empty *Stats) *Stats {
 	w.stats = empty
 	filled.Reactor = *w.loop.Stats()
 	filled.Pool = *w.local.Stats()
-	filled.LiveExchanges, filled.LiveSessions = w.live, w.sessionN
+	filled.LiveExchanges, filled.LiveSessions = w.live, w.clientN
 	filled.OldestExchange = 0
 	if w.oldest != nil {
 		filled.OldestExchange = w.loop.Now() - w.oldest.AcceptedAt

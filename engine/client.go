@@ -1,0 +1,46 @@
+package engine
+
+import "github.com/corelane/corelane/engine/reactor"
+
+// client is a client's connection, whatever it speaks.
+type client interface {
+	reactor.Handler
+	// drain closes it if it is idle; a busy one ends with its answers.
+	drain()
+	// cutRest ends what still runs, because the loop does.
+	cutRest()
+}
+
+// clientNode is a client's place in its worker's book.
+type clientNode struct {
+	owner client
+	prev  *clientNode
+	next  *clientNode
+}
+
+// newClient takes a fresh connection of a listener.
+func newClient(w *worker, c *reactor.Conn, listener string) client {
+	return newSession(w, c, listener)
+}
+
+func (w *worker) addClient(n *clientNode, owner client) {
+	w.clientN++
+	n.owner, n.next = owner, w.clients
+	if n.next != nil {
+		n.next.prev = n
+	}
+	w.clients = n
+}
+
+func (w *worker) removeClient(n *clientNode) {
+	w.clientN--
+	if n.prev != nil {
+		n.prev.next = n.next
+	} else {
+		w.clients = n.next
+	}
+	if n.next != nil {
+		n.next.prev = n.prev
+	}
+	n.prev, n.next = nil, nil
+}
