@@ -159,6 +159,7 @@ func (c *call) begin() {
 	default:
 		c.route.Service, c.route.Timeouts, c.route.Retries = svc, svc.Timeouts, svc.Retries
 		x.route, x.svc, x.Service = &c.route, svc, svc.Name
+		x.proto = svc.Protocol
 		w.loop.Arm(&x.allClock, c.began+c.timeout)
 		w.enterService(svc)
 		x.counted = true
@@ -259,10 +260,14 @@ func (c *call) localEnd() netip.AddrPort {
 	return c.parent.down.localEnd()
 }
 
+// protocol implements downstream: calls are made as over HTTP.
+func (c *call) protocol() codec.Protocol { return nil }
+
 // What follows implements the rest of downstream. The body of the request is
 // whole, and there are no tunnels: nobody offers an upgrade.
 
 func (c *call) sendInterim(*codec.Head) {}
+func (c *call) neutral() error          { return nil }
 func (c *call) sendEnd(*codec.Head)     {}
 func (c *call) startTunnel()            {}
 func (c *call) closeWrite()             {}

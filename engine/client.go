@@ -5,6 +5,9 @@ import "github.com/corelane/corelane/engine/reactor"
 // client is a client's connection, whatever it speaks.
 type client interface {
 	reactor.Handler
+	// announceDrain tells a client that can be told that the gateway is going to
+	// end.
+	announceDrain()
 	// drain closes it if it is idle; a busy one ends with its answers.
 	drain()
 	// cutRest ends what still runs, because the loop does.
@@ -18,8 +21,12 @@ type clientNode struct {
 	next  *clientNode
 }
 
-// newClient takes a fresh connection of a listener.
+// newClient takes a fresh connection of a listener. It speaks what the listener
+// does, which stays the same while the process runs.
 func newClient(w *worker, c *reactor.Conn, listener string) client {
+	if lis := w.server.current.Load().Listeners[listener]; lis != nil && lis.Protocol != nil {
+		return newMuxSession(w, c, listener, lis.Protocol)
+	}
 	return newSession(w, c, listener)
 }
 

@@ -9,6 +9,9 @@ const idleGrace = int64(1e9)
 func (w *worker) beginDrain() {
 	w.draining = true
 	w.loop.SetDraining(true)
+	for n := w.clients; n != nil; n = n.next {
+		n.owner.announceDrain()
+	}
 	w.loop.Arm(&w.idleClock, w.loop.Now()+idleGrace)
 }
 

@@ -29,6 +29,9 @@ const (
 	// EventSpillFailed: a request body could not be kept in a file; its exchange
 	// was answered with 503.
 	EventSpillFailed
+	// EventProtocolError: a client or an endpoint broke its message protocol, and
+	// its connection is closed; at most one a second for each loop.
+	EventProtocolError
 )
 
 // Event is something rare that the control side logs.

@@ -11,7 +11,10 @@ import (
 // endpoint lies at least the time of the first.
 func (s *Server) CloseIdle(e *pool.Endpoint) {
 	for _, w := range s.workers {
-		w.loop.Post(&reactor.Task{Run: func(*reactor.Loop) { w.local.CloseIdle(e) }})
+		w.loop.Post(&reactor.Task{Run: func(*reactor.Loop) {
+			w.local.CloseIdle(e)
+			w.retireLinks(e)
+		}})
 	}
 }
 

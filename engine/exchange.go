@@ -80,6 +80,7 @@ type exchangeState struct {
 	lis   *snapshot.Listener
 	route *snapshot.Route
 	svc   *snapshot.Service
+	proto codec.Protocol // that requests to svc are sent in; nil: HTTP/1.1
 
 	peerText []byte // the peer's address without port
 	maxBody  int64
@@ -121,6 +122,8 @@ type exchangeState struct {
 	clientEOF    bool // tunnel: the client sends no more
 	upstreamEOF  bool // tunnel: the upstream sends no more
 	internal     bool // a filter's call: no record, no route
+	message      bool // the client speaks a message protocol
+	oneWay       bool // no answer is wanted
 }
 
 // stage is whose filters run.
@@ -143,6 +146,8 @@ const (
 	clockPerTry
 	clockTotal
 	clockSpill
+	clockQueue
+	clockCredit
 )
 
 // newExchange is called by the worker when its free list is empty.
@@ -183,6 +188,7 @@ func (x *Exchange) refused(down downstream, lis *snapshot.Listener, snap *snapsh
 
 func (x *Exchange) prepare(down downstream, lis *snapshot.Listener, snap *snapshot.Snapshot) {
 	x.down, x.lis, x.snap = down, lis, snap
+	x.message = down.protocol() != nil
 	x.Request = &x.req
 	x.Client = x.Peer.Addr()
 	x.AcceptedAt = x.now()

@@ -112,7 +112,7 @@ func (x *Exchange) sendResponseHead() {
 		x.openTunnel()
 		return
 	}
-	if h.First(codec.Date) < 0 {
+	if !x.message && h.First(codec.Date) < 0 {
 		h.AddKnown(codec.Date, x.w.date())
 	}
 	x.setState(stateResponding)

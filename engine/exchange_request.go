@@ -26,7 +26,7 @@ func (x *Exchange) enter() bool {
 		x.answer()
 		return false
 	}
-	if !x.w.resolver.Normalize(h, x.lis, nil) {
+	if h.Call() == codec.ByPath && !x.w.resolver.Normalize(h, x.lis, nil) {
 		x.fail(faultAmbiguousPath)
 		return false
 	}
@@ -47,7 +47,9 @@ func (x *Exchange) clean() {
 	h.DropHopByHop(x.upgrade)
 	x.forwardedFields()
 	h.SetKnown(codec.Traceparent, x.traceparent())
-	h.AddKnown(codec.Via, viaValue[h.Minor()])
+	if !x.message {
+		h.AddKnown(codec.Via, viaValue[h.Minor()])
+	}
 }
 
 // viaValue is what RFC 9110 §7.6.3 wants of a gateway, by the minor version
@@ -108,7 +110,7 @@ func (x *Exchange) resolve() bool {
 	r := x.query.Route()
 	x.route, x.Route = r, &r.Info
 	x.maxBody = r.BodyLimit(x.lis)
-	if total := r.Timeouts.Total.Nanoseconds(); total > 0 {
+	if total := x.totalTime(); total > 0 {
 		x.w.loop.Arm(&x.allClock, x.AcceptedAt+total)
 	}
 	if x.maxBody > 0 && h.ContentLength() > x.maxBody {
@@ -129,6 +131,11 @@ func (x *Exchange) forward() {
 	x.w.resolver.Forward(&x.query, &x.req, nil)
 	if x.Context.RequestChanges() && !x.requestDone {
 		x.req.SetFraming(codec.FramingChunked, -1)
+	}
+	x.proto = protocolFor(x.svc, x.lis)
+	if err := x.bridge(); err != nil {
+		x.fail(faultOf(err))
+		return
 	}
 	x.w.enterService(x.svc)
 	x.counted = true

@@ -159,7 +159,7 @@ func (x *Exchange) mayHold() bool {
 	if x.req.MethodID().Idempotent() {
 		return x.route.Retries.Attempts > 0 || up.reused()
 	}
-	return up.reused() && up.untouched()
+	return up.mayLose()
 }
 
 // outcomeOf is what the pool's gates learn from a response.

@@ -66,6 +66,10 @@ var (
 	faultSpill          = fault{codec.Overloaded, fromInside, faultFinal, "the gateway has no room for the request body"}
 	faultSlowBody       = fault{codec.RequestTimeout, fromDownstream, faultFinal, "the request body arrives too slowly"}
 	faultReadIdle       = fault{codec.RequestTimeout, fromDownstream, faultFinal, "the request body stopped arriving"}
+	faultNoHeartbeat    = fault{codec.UpstreamTimeout, fromUpstream, faultReset, "the upstream did not answer heartbeats"}
+	faultGoingAway      = fault{codec.UpstreamReset, fromInside, faultConnect, "the upstream goes away"}
+	faultHeadLate       = fault{codec.RequestTimeout, fromDownstream, faultFinal, "the request head did not arrive in time"}
+	faultOverWindow     = fault{codec.BadFraming, fromDownstream, faultFinal, "the request body is more than there was credit for"}
 	faultCutRequest     = fault{codec.BadFraming, fromDownstream, faultFinal, "the request body ended early"}
 )
 
@@ -116,3 +120,10 @@ func faultOf(err error) fault {
 	}
 	return fault{codec.BadRequest, fromDownstream, faultFinal, "the request is malformed"}
 }
+
+// What the engine itself finds wrong with messages.
+var (
+	errDuplicateID     = &codec.Error{Reason: codec.BadRequest, Detail: "a request has the id of one that is under way"}
+	errMessageTooLarge = &codec.Error{Reason: codec.BodyTooLarge, Detail: "the message is too large for the protocol"}
+	errNoMemory        = &codec.Error{Reason: codec.Overloaded, Detail: "the gateway is out of buffers"}
+)

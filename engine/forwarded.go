@@ -39,6 +39,9 @@ func (x *Exchange) forwardedFields() {
 		if len(x.peerText) > 0 { // a peer on a unix socket has no address to tell
 			h.AddKnown(codec.XForwardedFor, x.peerText)
 		}
+		if x.message {
+			return // there is no other scheme, and no host that would change
+		}
 		h.AddKnown(codec.XForwardedProto, schemeText(x.Scheme))
 		h.AddKnown(codec.XForwardedHost, h.Authority())
 		return

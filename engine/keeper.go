@@ -211,8 +211,7 @@ func (c *kept) report(done bool) {
 // dial begins one connection; its place is reserved. False: it failed at once.
 func (c *kept) dial() bool {
 	w := c.keeper.w
-	o := &opener{kept: c, u: newUpstreamConn(w, c.svc, c.ep)}
-	if err := o.dial(); err != nil {
+	if err := c.begin(); err != nil {
 		w.local.DialFailed(c.ep)
 		c.failed = true
 		c.settle()
@@ -220,6 +219,15 @@ func (c *kept) dial() bool {
 	}
 	c.dialling++
 	return true
+}
+
+// begin dials what the service speaks.
+func (c *kept) begin() error {
+	if c.svc.Protocol != nil {
+		return openAhead(c)
+	}
+	o := &opener{kept: c, u: newUpstreamConn(c.keeper.w, c.svc, c.ep)}
+	return o.dial()
 }
 
 // ended takes the end of one dial.

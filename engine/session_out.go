@@ -224,3 +224,12 @@ func (s *Session) cutRest() {
 		s.x.fail(faultStopping)
 	}
 }
+
+// announceDrain implements client: HTTP/1.1 has only the next answer for that.
+func (s *Session) announceDrain() {}
+
+// protocol implements downstream.
+func (s *Session) protocol() codec.Protocol { return nil }
+
+// neutral implements downstream.
+func (s *Session) neutral() error { return nil }

@@ -63,6 +63,12 @@ type Stats struct {
 	// ProxyRefused counts connections closed because they did not begin with a
 	// PROXY header.
 	ProxyRefused uint64
+	// ProtocolErrors counts connections, of either side, that broke their message
+	// protocol; StreamsRefused requests of such clients that were not looked at.
+	ProtocolErrors, StreamsRefused uint64
+	// LateReplies counts answers to requests that had ended, GoAways endpoints that
+	// asked for a new connection, HeartbeatsMissed those that went silent.
+	LateReplies, GoAways, HeartbeatsMissed uint64
 	// Reactor and Pool are copies of running totals and gauges, not deltas.
 	Reactor reactor.Stats
 	Pool    pool.Stats
@@ -158,6 +164,11 @@ func (s *Stats) Merge(o *Stats) {
 	s.CallsFailed += o.CallsFailed
 	s.LogDropped += o.LogDropped
 	s.ProxyRefused += o.ProxyRefused
+	s.ProtocolErrors += o.ProtocolErrors
+	s.StreamsRefused += o.StreamsRefused
+	s.LateReplies += o.LateReplies
+	s.GoAways += o.GoAways
+	s.HeartbeatsMissed += o.HeartbeatsMissed
 	s.Reactor, s.Pool = o.Reactor, o.Pool
 	s.LiveExchanges, s.LiveSessions = o.LiveExchanges, o.LiveSessions
 	s.OldestExchange, s.CPUNanos = o.OldestExchange, o.CPUNanos

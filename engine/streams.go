@@ -38,6 +38,12 @@ type downstream interface {
 	// localEnd is the address that the client connected to; invalid: none, or not
 	// known.
 	localEnd() netip.AddrPort
+	// protocol is the message protocol that the client speaks; nil: HTTP/1.1.
+	protocol() codec.Protocol
+	// neutral says that the request goes to a service with another protocol. It
+	// turns the body, which then must not have been delivered yet, into one that
+	// every protocol can carry, and the head with it.
+	neutral() error
 }
 
 // upstream is the endpoint's side of one try. What it has to tell goes to its
@@ -61,17 +67,18 @@ type upstream interface {
 	reused() bool
 	// untouched says that no byte of this try has reached the socket.
 	untouched() bool
+	// mayLose says that what is sent now may get lost with a connection that has
+	// died and nobody knows of it.
+	mayLose() bool
 }
 
-// connection is an upstream connection that carries one exchange at a time: the
-// pool lends it as a whole, and it is the try's stream meanwhile.
+// connection is an upstream connection that the pool lends to one try at a time.
 type connection interface {
 	pool.Conn
-	upstream
 	// dial opens it for the try, which is told by use or failed.
-	dial(t *try) error
+	dial(t *try) (upstream, error)
 	// begin takes the request of a try.
-	begin(t *try)
+	begin(t *try) upstream
 	// fits says whether a pooled connection, perhaps opened under an earlier
 	// configuration, is as the try's service wants it.
 	fits(t *try) bool
@@ -81,5 +88,8 @@ type connection interface {
 
 // newConnection makes a connection, not open yet, for an exchange at an endpoint.
 func newConnection(x *Exchange, ep *pool.Endpoint) connection {
+	if x.proto != nil {
+		return (*soloLink)(newLink(x.w, x.svc, x.proto, ep))
+	}
 	return newUpstreamConn(x.w, x.svc, ep)
 }

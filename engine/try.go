@@ -59,11 +59,14 @@ func (t *try) begin(ep *pool.Endpoint, now int64) {
 	if per := x.route.Retries.PerTry.Nanoseconds(); per > 0 {
 		x.w.loop.Arm(&t.limit, now+per)
 	}
-	if t.fresh && t.reserve() {
+	switch {
+	case x.proto != nil && x.proto.Traits().IDBits > 0:
+		t.join()
+	case t.fresh && t.reserve():
 		t.dial()
-		return
+	default:
+		t.borrow(now)
 	}
-	t.borrow(now)
 }
 
 // reserve takes a place for a new connection, at the price of the idle ones,
@@ -111,20 +114,19 @@ func (t *try) lend(c connection, now int64) {
 		t.borrow(now)
 		return
 	}
-	c.begin(t)
-	t.use(c)
+	t.use(c.begin(t))
 }
 
 // dial opens a connection for this try; the pool has reserved its place.
 func (t *try) dial() {
 	x := t.x
-	c := newConnection(x, t.endpoint)
-	if err := c.dial(t); err != nil {
+	up, err := newConnection(x, t.endpoint).dial(t)
+	if err != nil {
 		x.w.local.DialFailed(t.endpoint)
 		t.failed(dialFault(err))
 		return
 	}
-	t.up = c
+	t.up = up
 	t.arm(clockConnect, x.svc.ConnectTimeout.Nanoseconds())
 }
 
@@ -193,6 +195,8 @@ func (t *try) OnTimer(kind uint8, _ int64) {
 		t.failed(faultFirstByte)
 	case clockPerTry:
 		t.failed(faultPerTry)
+	case clockQueue:
+		t.failed(faultPoolExhausted)
 	case clockSpill:
 		t.x.onSpillFailed(errSpillLate)
 	}

@@ -65,6 +65,7 @@ type upstreamConn struct {
 var (
 	_ reactor.ConnectHandler = (*upstreamConn)(nil)
 	_ connection             = (*upstreamConn)(nil)
+	_ upstream               = (*upstreamConn)(nil)
 )
 
 func newUpstreamConn(w *worker, svc *snapshot.Service, ep *pool.Endpoint) *upstreamConn {
@@ -81,27 +82,26 @@ func (u *upstreamConn) CloseIdle(pool.CloseReason) {
 }
 
 // dial opens the connection for the try, which is told by use or failed.
-func (u *upstreamConn) dial(t *try) error {
+func (u *upstreamConn) dial(t *try) (upstream, error) {
 	conn, err := u.w.loop.Dial(u.ep.Addr(), u.source, u)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	u.conn = conn
 	u.t = t
 	conn.SetReadSize(bodyReadSize)
 	u.w.local.Attach(u, u.svc.Pool, u.ep, u.w.loop.Now())
-	return nil
+	return u, nil
 }
 
 // OnConnect implements reactor.ConnectHandler.
 func (u *upstreamConn) OnConnect(*reactor.Conn) {
 	u.sendProxy(u.t.x)
-	u.begin(u.t)
-	u.t.use(u)
+	u.t.use(u.begin(u.t))
 }
 
-// begin takes the request of a try.
-func (u *upstreamConn) begin(t *try) {
+// begin implements connection.
+func (u *upstreamConn) begin(t *try) upstream {
 	x := t.x
 	u.t = t
 	u.svc = x.svc
@@ -112,6 +112,7 @@ func (u *upstreamConn) begin(t *try) {
 	u.sentAt = u.conn.BytesOut()
 	u.conn.SetWriteTimeout(x.route.Timeouts.Idle.Nanoseconds())
 	u.head.Reset()
+	return u
 }
 
 // sendHead implements upstream.
@@ -194,6 +195,9 @@ func (u *upstreamConn) reused() bool { return u.node.Reused() && !u.head.Started
 func (u *upstreamConn) untouched() bool {
 	return u.state == dialling || u.conn.BytesOut() == u.sentAt
 }
+
+// mayLose implements upstream.
+func (u *upstreamConn) mayLose() bool { return u.reused() && u.untouched() }
 
 // startTunnel implements upstream.
 func (u *upstreamConn) startTunnel() {

@@ -28,33 +28,41 @@ type worker struct {
 	sample   uint64 // a record is written if a random number is not above it
 
 	// Owned by the loop.
-	stats      *Stats
-	free       *Exchange
-	freeCount  int
-	hedges     *hedgeTry // second tries that nobody has borrowed
-	hedgeCount int
-	calls      *call // calls to be used again
-	callCount  int
-	keeper     keeper
-	oldest     *Exchange // live exchanges in the order they began
-	newest     *Exchange
-	live       int
-	clients    *clientNode
-	clientN    int
-	services   []serviceLoad
-	random     *rand.ChaCha8
-	draining   bool
-	idleClock  reactor.Timer // of a drain: the end of idleGrace
-	dateText   []byte
-	dateSec    int64
-	stamp      []byte // a log timestamp of the second stampSec
-	stampSec   int64
-	resolver   *snapshot.Resolver
-	unknown    *sketch.Sketch // of paths without a route
-	scratch    []byte
-	record     []byte
-	proxyTold  int64      // when the last refused PROXY header was told of
-	goOn       codec.Head // 100 (Continue)
+	stats       *Stats
+	free        *Exchange
+	freeCount   int
+	hedges      *hedgeTry // second tries that nobody has borrowed
+	hedgeCount  int
+	calls       *call // calls to be used again
+	callCount   int
+	links       []*link // by endpoint slot
+	linkStreams *linkStream
+	linkStreamN int
+	muxStreams  *muxStream
+	muxStreamN  int
+	joined      []byte // bodies of messages that came in pieces
+	translated  []byte // and of messages in other words
+	brokenTold  int64  // when the last peer that broke its protocol was told of
+	keeper      keeper
+	oldest      *Exchange // live exchanges in the order they began
+	newest      *Exchange
+	live        int
+	clients     *clientNode
+	clientN     int
+	services    []serviceLoad
+	random      *rand.ChaCha8
+	draining    bool
+	idleClock   reactor.Timer // of a drain: the end of idleGrace
+	dateText    []byte
+	dateSec     int64
+	stamp       []byte // a log timestamp of the second stampSec
+	stampSec    int64
+	resolver    *snapshot.Resolver
+	unknown     *sketch.Sketch // of paths without a route
+	scratch     []byte
+	record      []byte
+	proxyTold   int64      // when the last refused PROXY header was told of
+	goOn        codec.Head // 100 (Continue)
 
 	// Atomic.
 	passed atomic.Uint64 // the last generation that the loop has taken up
@@ -260,6 +268,7 @@ func (w *worker) takeUp(generation uint64, kept []keptEndpoint) {
 	}
 	w.keeper.takeUp(kept)
 	w.local.CloseRetired(w.loop.Now())
+	w.retireAll()
 	if generation > w.passed.Load() {
 		w.passed.Store(generation)
 	}

@@ -40,3 +40,11 @@ func (p *lane) spare(n *Node, open int, now int64) bool {
 	n.expire(p.limits, now)
 	return n.expires == 0 || n.expires > now
 }
+
+// Floor is this loop's share of Limits.MinIdle, as SetFloor was told.
+func (l *Local) Floor(e *Endpoint) int {
+	if p := l.known(e); p != nil {
+		return p.floor
+	}
+	return 0
+}

@@ -146,3 +146,7 @@ func (l *Local) offer(p *lane) {
 		}
 	}
 }
+
+// Wanted says whether another loop waits for a connection to e. Whoever holds one that its exchanges share may then
+// give it up.
+func (l *Local) Wanted(e *Endpoint) bool { return l.othersWait(e) }

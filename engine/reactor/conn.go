@@ -77,6 +77,7 @@ type Conn struct {
 	kept         chain  // delivered but not consumed
 	out          chain  // to be sent
 	parked       []byte // to be sent before that, when the batch of events is over
+	gathers      bool   // more may join what is parked
 	writeTimeout int64
 	timer        Timer
 	bytesIn      uint64

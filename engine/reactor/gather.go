@@ -15,7 +15,7 @@ type gather struct {
 // begin makes the list collect for c.
 func (l *Loop) begin(c *Conn) {
 	if l.gather.conn != c {
-		l.flush()
+		l.park()
 		l.gather.conn = c
 	}
 }

@@ -15,6 +15,7 @@ const (
 	scratchSize     = 32 << 10                 // staged bytes of one gather list
 	scratchMin      = 8 << 10                  // Stage offers at least this much
 	parkLimit       = 2 << 10                  // the largest write that is parked, see park.go
+	bayLimit        = 16 << 10                 // what is parked at most for a connection that gathers
 	smallWrite      = 512                      // below this, joining the scratch is cheaper than a vector entry
 	defaultReadSize = 16 << 10
 	defaultHigh     = 256 << 10

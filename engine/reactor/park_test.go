@@ -100,3 +100,42 @@ func TestFullLot(t *testing.T) {
 		e.peer.expect("x")
 	}
 }
+
+// A connection that gathers is written to in turn with others, and each of them in
+// one system call.
+func TestGatheringConnections(t *testing.T) {
+	l := start(t, Options{CPU: -1})
+	a, peerA := pair(t, l, newScript(), nil)
+	b, peerB := pair(t, l, newScript(), nil)
+	whole := strings.Repeat("y", bayLimit)
+	do(t, l, func() {
+		a.SetGathers()
+		b.SetGathers()
+		l.lot.open = true
+		before := l.stats.Writes
+		for range 100 {
+			a.Write([]byte("a"))
+			b.Write([]byte("b"))
+		}
+		l.park()
+		require.Equal(t, before, l.stats.Writes)
+		require.Len(t, a.parked, 100)
+		require.Equal(t, 100, a.Queued())
+		l.unpark()
+		require.Equal(t, before+2, l.stats.Writes)
+		require.Len(t, l.lot.bays, 2)
+
+		a.Write([]byte("a"))
+		b.Write([]byte("b"))
+		a.Write([]byte(whole)) // no room behind what is parked
+		b.Write([]byte("b"))
+		require.Len(t, a.parked, bayLimit)
+		a.Write([]byte(whole + "z")) // more than is ever parked
+		l.lot.open = false
+		l.park()
+		l.unpark()
+		require.Zero(t, a.Queued()+b.Queued())
+	})
+	peerA.expect(strings.Repeat("a", 101) + whole + whole + "z")
+	peerB.expect(strings.Repeat("b", 102))
+}

@@ -1,0 +1,377 @@
+package engine
+
+import (
+	"math"
+
+	"github.com/corelane/corelane/codec"
+	"github.com/corelane/corelane/engine/reactor"
+)
+
+// maxFreeLinkStreams bounds the streams that one loop keeps for reuse.
+const maxFreeLinkStreams = 4096
+
+// streamPhase is how far the answer on a linkStream is.
+type streamPhase uint8
+
+const (
+	// streamWaits: the link is not open, or full of bytes; nothing was sent.
+	streamWaits streamPhase = iota
+	// streamAsked: the request is out or on its way; no answer has begun.
+	streamAsked
+	// streamHeads: the head of the answer is being read.
+	streamHeads
+	// streamAnswers: the head was handed over.
+	streamAnswers
+)
+
+// linkStream is the endpoint's side of one try on a link. Where the link carries
+// one exchange at a time it is the connection that the pool lends.
+type linkStream struct {
+	// Immutable.
+	w    *worker
+	turn reactor.Deferred
+
+	// Owned by the loop; cleared by reset.
+	l       *link
+	t       *try
+	slot    int
+	phase   streamPhase
+	out     outgoing
+	box     byteQueue // of the answer's body: what the exchange cannot take yet
+	taken   int       // bytes of the body that the peer has no credit for yet
+	credit  int       // bytes that the peer may still send
+	sentAt  uint64    // where the request begins in the connection's output
+	wrong   error     // what the request could not be said for; told in the stream's turn
+	paused  bool
+	whole   bool   // the answer's end has come, behind the box
+	foreign bool   // the client speaks another protocol
+	refused bool   // the peer says that it has not looked at the request
+	tell    bool   // the try wants to know when its request is out
+	life    uint32 // counts the tries that have used the stream
+	next    *linkStream
+	prev    *linkStream
+}
+
+var _ upstream = (*linkStream)(nil)
+
+func (w *worker) takeLinkStream(l *link, t *try) *linkStream {
+	s := w.linkStreams
+	if s == nil {
+		s = &linkStream{w: w}
+		s.turn.Run = func(int64) { s.onTurn() }
+	} else {
+		w.linkStreams, s.next = s.next, nil
+		w.linkStreamN--
+	}
+	s.l, s.t = l, t
+	s.foreign = t.x.down.protocol() != l.protocol
+	return s
+}
+
+// giveLinkStream takes a stream back that is in no table and no queue.
+func (w *worker) giveLinkStream(s *linkStream) {
+	s.out.reset(w)
+	s.box.release(w.loop)
+	s.l, s.t = nil, nil
+	s.life++
+	s.slot, s.phase, s.taken, s.credit, s.sentAt, s.wrong = 0, streamWaits, 0, 0, 0, nil
+	s.paused, s.whole, s.foreign, s.refused, s.tell = false, false, false, false, false
+	if w.linkStreamN < maxFreeLinkStreams {
+		s.next, w.linkStreams = w.linkStreams, s
+		w.linkStreamN++
+	}
+}
+
+// start gives the stream its id and lets the try send.
+func (s *linkStream) start() {
+	s.prepare()
+	s.t.use(s)
+}
+
+// prepare makes the stream one of an open link.
+func (s *linkStream) prepare() {
+	l := s.l
+	l.table.add(s)
+	s.phase = streamAsked
+	s.credit = l.traits.Window
+	if s.credit == 0 {
+		s.credit = math.MaxInt
+	}
+	l.svc, l.dirty = s.t.x.svc, false
+	l.w.loop.Disarm(&l.clock)
+}
+
+// sendHead implements upstream.
+func (s *linkStream) sendHead(h *codec.Head) {
+	l, x := s.l, s.t.x
+	s.sentAt = l.position()
+	o := &s.out
+	o.request, o.native, o.oneWay = h, !s.foreign, x.oneWay
+	o.timeout = x.timeLeft()
+	s.note(o.start(&l.wire, h))
+}
+
+// sendData implements upstream.
+func (s *linkStream) sendData(b []byte) {
+	if len(b) > 0 && s.wrong == nil {
+		s.note(s.out.add(&s.l.wire, b))
+	}
+}
+
+// sendEnd implements upstream. What wants no answer has one as soon as it was
+// sent.
+func (s *linkStream) sendEnd(trailers *codec.Head) {
+	if s.wrong == nil {
+		s.note(s.out.end(&s.l.wire, trailers))
+	}
+	if s.out.oneWay && s.wrong == nil {
+		s.w.loop.Defer(&s.turn)
+	}
+}
+
+// note keeps what is wrong with the request for the stream's turn: the exchange is
+// in the middle of sending.
+func (s *linkStream) note(err error) {
+	if err != nil {
+		s.wrong = err
+		s.w.loop.Defer(&s.turn)
+	}
+}
+
+// onTurn does what could not be done inside a call of the exchange.
+func (s *linkStream) onTurn() {
+	switch {
+	case s.t == nil:
+	case s.wrong != nil:
+		s.t.failed(faultOf(s.wrong))
+	case s.out.oneWay && s.out.over && s.phase == streamAsked:
+		s.accept()
+	default:
+		s.deliver()
+	}
+}
+
+// accept answers a request that wants no answer.
+func (s *linkStream) accept() {
+	h := s.t.head
+	h.Reset()
+	h.SetStatus(202)
+	h.SetFraming(codec.FramingLength, 0)
+	s.whole = true
+	s.handOver()
+}
+
+// handOver gives the head of the answer to the try, and what of the answer has
+// come already.
+func (s *linkStream) handOver() {
+	s.phase = streamAnswers
+	s.l.served = true
+	life := s.life
+	s.t.onResponseHead()
+	if s.life == life {
+		s.deliver()
+	}
+}
+
+// ready says whether the exchange takes the answer's body now.
+func (s *linkStream) ready() bool {
+	return s.phase == streamAnswers && !s.paused && s.t.x.respOpen && s.t == s.t.x.lead
+}
+
+// receive takes a piece of the answer's body.
+func (s *linkStream) receive(b []byte) {
+	s.credit -= len(b)
+	switch {
+	case s.credit < 0:
+		s.t.failed(faultBadResponse) // it was told how much it may send
+	case s.box.size == 0 && s.ready():
+		life := s.life
+		s.t.x.onResponseData(b)
+		if s.life == life {
+			s.took(len(b))
+		}
+	default:
+		s.box.add(s.w.loop, b)
+		if s.w.loop.Memory().Over() {
+			s.t.failed(faultOverloaded)
+		}
+	}
+}
+
+// took gives the peer credit for bytes that have gone on.
+func (s *linkStream) took(n int) {
+	window := s.l.traits.Window
+	if window == 0 || s.whole {
+		return
+	}
+	if s.taken += n; s.taken >= window/2 {
+		s.l.credit(s.out.id, s.taken)
+		s.credit += s.taken
+		s.taken = 0
+	}
+}
+
+// deliver gives on what has come, as far as the exchange takes it.
+func (s *linkStream) deliver() {
+	for life := s.life; s.ready(); {
+		if s.box.size == 0 {
+			if s.whole {
+				s.finish()
+			}
+			return
+		}
+		b := s.box.front()
+		s.t.x.onResponseData(b)
+		s.w.loop.Flush()
+		if s.life != life {
+			return
+		}
+		s.box.drop(s.w.loop, len(b))
+		s.took(len(b))
+	}
+}
+
+// finish ends an answer that came whole. A request that is still being sent is not
+// wanted any more.
+func (s *linkStream) finish() {
+	x := s.t.x
+	if !s.out.over {
+		s.l.control(&codec.Control{Kind: codec.Cancel, Role: codec.Requests, ID: s.out.id})
+	}
+	s.leave(s.out.over)
+	x.onResponseEnd(&x.trailers)
+}
+
+// leave takes the stream off its link. clean says that the link can carry
+// another exchange.
+func (s *linkStream) leave(clean bool) {
+	l := s.l
+	if s.phase == streamWaits {
+		l.unqueue(s)
+	} else {
+		l.table.free(s)
+	}
+	if l.reading == s {
+		l.reading = nil
+	}
+	s.w.giveLinkStream(s)
+	switch {
+	case l.state == linkDead:
+	case !l.shares() && !clean:
+		l.breakDown(faultUpstreamReset, faultUpstreamReset)
+	case !l.shares():
+		l.giveBack()
+	default:
+		l.makeRoom()
+		l.rest()
+	}
+}
+
+// lose tells the try that its link has broken.
+func (s *linkStream) lose(f fault) { s.t.failed(f) }
+
+// cancel implements upstream.
+func (s *linkStream) cancel() {
+	if s.l.state == linkOpen || s.l.state == linkLeaving {
+		if s.phase != streamWaits && (s.out.over || s.out.head == nil) && !s.whole && !s.refused {
+			s.l.control(&codec.Control{Kind: codec.Cancel, Role: codec.Requests, ID: s.out.id})
+		}
+	}
+	s.leave(false)
+}
+
+// tellSent implements upstream.
+func (s *linkStream) tellSent() bool {
+	if s.out.waiting.size == 0 && !s.l.conn.Stalled() {
+		return false
+	}
+	s.tell = true
+	s.l.blocked++
+	s.l.conn.NotifyEmpty()
+	return true
+}
+
+// onDrain is told when the connection has room again.
+func (s *linkStream) onDrain() {
+	life := s.life
+	if s.tell && s.out.over && !s.l.conn.Stalled() {
+		s.tell = false
+		s.t.onSent()
+	} else if s.tell {
+		s.l.blocked++
+	}
+	if s.life == life && s.out.blocked && s.out.waiting.size == 0 {
+		s.goOn()
+	}
+}
+
+// onCredit takes the peer's credit.
+func (s *linkStream) onCredit(n int) {
+	feed, err := s.out.credit(&s.l.wire, n)
+	life := s.life
+	switch {
+	case err != nil:
+		s.t.failed(faultOf(err))
+		return
+	case s.tell && s.out.over:
+		s.tell = false
+		s.t.onSent()
+	}
+	if feed && s.life == life {
+		s.goOn()
+	}
+}
+
+// goOn lets the exchange send more.
+func (s *linkStream) goOn() {
+	life := s.life
+	s.out.blocked = false
+	s.t.x.onUpstreamDrain()
+	if s.life == life {
+		s.t.feed()
+	}
+}
+
+// overHigh implements upstream.
+func (s *linkStream) overHigh() bool {
+	before := s.out.blocked
+	over := s.out.overHigh(&s.l.wire)
+	if s.out.blocked && !before {
+		s.l.blocked++
+	}
+	return over
+}
+
+// pause implements upstream.
+func (s *linkStream) pause() { s.paused = true }
+
+// resume implements upstream. What has come is given on in the stream's turn.
+func (s *linkStream) resume() {
+	s.paused = false
+	if s.box.size > 0 || s.whole {
+		s.w.loop.Defer(&s.turn)
+	}
+}
+
+// reused implements upstream.
+func (s *linkStream) reused() bool {
+	return s.l.served && (s.phase == streamWaits || s.phase == streamAsked)
+}
+
+// untouched implements upstream.
+func (s *linkStream) untouched() bool {
+	return s.phase == streamWaits || s.refused || s.l.conn.BytesOut() <= s.sentAt
+}
+
+// mayLose implements upstream. The death of a link that others use is seen at
+// once, so only what the socket does not take is in danger.
+func (s *linkStream) mayLose() bool {
+	return s.phase == streamWaits || s.l.conn.Stalled() && s.untouched()
+}
+
+// What follows implements the rest of upstream. There are no tunnels: an answer
+// of 101 is refused, since nobody asked for it.
+
+func (s *linkStream) startTunnel() {}
+func (s *linkStream) closeWrite()  {}
+func (s *linkStream) closeTunnel() {}

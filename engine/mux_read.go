@@ -1,0 +1,158 @@
+package engine
+
+import (
+	"github.com/corelane/corelane/codec"
+	"github.com/corelane/corelane/engine/reactor"
+)
+
+// OnData implements reactor.Handler. Only what cannot be looked at now is left
+// with the connection: requests of a client that does not read its answers, and
+// those behind one that is not answered where there is one at a time.
+func (s *muxSession) OnData(_ *reactor.Conn, b []byte) int {
+	n := 0
+	for n < len(b) {
+		switch s.state {
+		case muxProxy:
+			n += s.readProxy(b[n:])
+			continue
+		case muxEnding, muxClosed:
+			return len(b)
+		}
+		if s.conn.OverHigh() || !s.shares() && s.busy() {
+			return n
+		}
+		used, err := s.in.Next(b[n:], &s.event)
+		n += used
+		if err != nil {
+			s.malformed(err)
+			return len(b)
+		}
+		s.take(&s.event)
+	}
+	return n
+}
+
+// busy says that a request is whole and not answered.
+func (s *muxSession) busy() bool {
+	st := s.table.find(0)
+	return st != nil && st.whole
+}
+
+// readProxy takes the PROXY header.
+func (s *muxSession) readProxy(b []byte) int {
+	n, whole, err := s.told.read(s.w.loop.Memory(), b)
+	switch {
+	case err != nil:
+		s.w.refuseProxy(s.listener, s.conn, err)
+		s.close()
+	case whole:
+		s.peerText = s.told.peer(s.conn).Addr().AppendTo(nil)
+		s.state = muxOpen
+	}
+	return n
+}
+
+// malformed ends a connection whose bytes make no sense any more. Who is known to
+// have sent them is told, in words of the protocol; what was asked for before is
+// answered.
+func (s *muxSession) malformed(err error) {
+	s.w.breaks(s.listener, s.conn.Remote(), err)
+	reason, detail := detailOf(err)
+	s.sayGo(reason, detail)
+	s.endReading(faultOf(err))
+}
+
+// take acts on an event.
+func (s *muxSession) take(e *codec.Event) {
+	switch e.Kind {
+	case codec.MessageBegin:
+		s.onBegin(e)
+	case codec.MessageHead:
+		s.onHead()
+	case codec.MessageData:
+		if st := s.table.find(e.ID); st != nil && st.x != nil {
+			st.onData(e.Data)
+		}
+	case codec.MessageTrailers:
+		e.Head = nil
+		if st := s.table.find(e.ID); st != nil && st.x != nil && st.begun {
+			e.Head = &st.x.reqTrailers
+			e.Head.Reset()
+		}
+	case codec.MessageEnd:
+		if st := s.table.find(e.ID); st != nil {
+			st.onEnd()
+		}
+	case codec.HeartbeatEvent:
+		s.control(&codec.Control{Kind: codec.HeartbeatReply, Role: codec.Requests, ID: e.ID})
+	case codec.GoAwayEvent:
+		s.goes = true
+		s.rest()
+	case codec.CancelEvent:
+		if st := s.table.find(e.ID); st != nil && st != s.reading {
+			st.onCancel()
+		}
+	case codec.CreditEvent:
+		if st := s.table.find(e.ID); st != nil {
+			st.onCredit(e.Amount)
+		}
+	}
+}
+
+// onBegin makes a stream for a request, unless there are too many.
+func (s *muxSession) onBegin(e *codec.Event) {
+	e.Head = nil
+	id := e.ID
+	if !s.shares() {
+		id = 0
+	}
+	switch {
+	case s.table.find(id) != nil:
+		s.malformed(errDuplicateID)
+		return
+	case s.table.live >= maxStreams:
+		s.refuse(e, codec.Overloaded, "too many requests of this connection are under way")
+		return
+	case s.goes && s.w.draining:
+		s.refuse(e, codec.Draining, "the gateway ends")
+		return
+	}
+	st := s.w.takeMuxStream(s)
+	st.id, st.out.id, st.oneWay = id, e.ID, e.OneWay
+	s.table.add(st)
+	s.lastID = max(s.lastID, id)
+	s.reading = st
+	e.Head = &st.x.req
+	if !s.clock.Armed() || s.clock.Kind() != clockHead || s.messages > 0 {
+		s.arm(clockHead, s.w.loop.Now()+s.lis.Head.Nanoseconds(), s.lis.Head > 0)
+	}
+}
+
+// refuse answers a request that is not looked at.
+func (s *muxSession) refuse(e *codec.Event, reason codec.Reason, message string) {
+	s.w.stats.StreamsRefused++
+	if e.OneWay {
+		return
+	}
+	s.w.scratch = append(s.w.scratch[:0], message...)
+	f := codec.Failure{ID: e.ID, Status: reason.Status(), Reason: reason, Message: s.w.scratch}
+	s.conn.Commit(s.protocol.AppendFailure(s.conn.Stage(), &f))
+}
+
+// onHead begins the exchange of a request. Where a message is one frame its body
+// follows at once, and begins with it.
+func (s *muxSession) onHead() {
+	st := s.reading
+	if st == nil {
+		return
+	}
+	s.reading = nil
+	s.messages++
+	s.w.loop.Disarm(&s.clock)
+	if s.traits.Splits || st.empty() {
+		st.begin()
+	}
+	if n := s.lis.KeepaliveRequests; n > 0 && s.messages >= n && s.state == muxOpen {
+		s.sayGo(codec.ReasonNone, "the connection has carried its share")
+	}
+}
