@@ -2,6 +2,10 @@ package http1
 
 import "bytes"
 
+// ValidAuthority says that b is host [ ":" port ] without user information, not
+// empty. Other protocols carry the same value. Any goroutine may call it.
+func ValidAuthority(b []byte) bool { return len(b) > 0 && validAuthority(b) }
+
 // validAuthority says that b is host [ ":" port ] without user information
 // (RFC 3986 §3.2.2, §3.2.3). An empty port is allowed, an empty host is not.
 func validAuthority(b []byte) bool {
