@@ -22,7 +22,9 @@ var areas = map[string]area{
 	"engine/reactor":  {},
 	"engine/reactor/": {may: []string{"engine/reactor"}},
 	"codec":           {},
-	"codec/":          {may: []string{"codec", "codec/"}},
+	"codec/":          {may: []string{"codec", "codec/"}, tests: []string{"codec/codectest"}},
+	// For the tests of protocols, built-in or not; no program links it.
+	"codec/codectest": {may: []string{"codec"}},
 	"route":           {},
 	"pool":            {may: []string{"engine/reactor"}},
 	"pool/health":     {may: []string{"pool"}},
@@ -46,7 +48,7 @@ var areas = map[string]area{
 	"sdk":  {may: []string{"codec", "codec/"}},
 	"sdk/": {may: []string{"sdk"}},
 	// A plugin; its tests may run it in a whole gateway.
-	"examples/": {may: []string{"filters", "sdk", "sdk/"}, tests: []string{"filters/filtertest", "control"}},
+	"examples/": {may: []string{"filters", "sdk", "sdk/"}, tests: []string{"filters/filtertest", "codec/codectest", "control"}},
 	"bench/":    {may: []string{"bench/"}},
 	"e2e":       {},
 	"docs":      {tests: []string{"config", "control", "filters/"}},

@@ -39,8 +39,16 @@ var (
 	errMetadataBig = newFault(codec.HeadersTooLarge, "the metadata of a frame is over its limit")
 	errBody        = newFault(codec.BadFraming, "the body of a frame has a length that does not fit its kind")
 	errBodyBig     = newFault(codec.BodyTooLarge, "the body of a frame is over 16 MiB")
+	errBodiless    = newFault(codec.BadFraming, "a response with status 204 or 304 has a body, or more frames")
 	errCredit      = newFault(codec.BadFraming, "a credit is 0 or over 2147483647 bytes")
 	errDirection   = newFault(codec.BadRequest, "a frame of this kind travels the other way")
+)
+
+// What cannot be said in a frame.
+var (
+	errTooMuch  = newFault(codec.HeadersTooLarge, "the fields do not fit into the metadata of a frame")
+	errKeyBytes = newFault(codec.BadRequest, "the key has bytes that cannot stand in metadata")
+	errNoStatus = newFault(codec.BadRequest, "the status is not one that a frame can carry")
 )
 
 // What is wrong with metadata.

@@ -196,7 +196,14 @@ func (h *Header) check() *fault {
 	return h.checkBody()
 }
 
+// Bodiless says that a response with this status has no body (RFC 9110 §6.4.1).
+// It is one frame.
+func Bodiless(status int) bool { return status == 204 || status == 304 }
+
 func (h *Header) checkBody() *fault {
+	if h.Kind == Response && Bodiless(int(h.Status)) && (h.Body > 0 || h.Has(More)) {
+		return errBodiless
+	}
 	fits := true
 	switch h.Kind {
 	case Heartbeat:

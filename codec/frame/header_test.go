@@ -86,6 +86,8 @@ func TestHeadersThatAreRefused(t *testing.T) {
 		{"negative body", "434c 01 01 0000 0000 0000000000000001 00000000 ffffffff", "body_too_large: the body of a frame is over 16 MiB"},
 		{"heartbeat with a body", "434c 01 04 0000 0000 0000000000000001 00000000 00000001", "bad_framing: the body of a frame has a length that does not fit its kind"},
 		{"credit of 3 bytes", "434c 01 07 0000 0000 0000000000000001 00000000 00000003", "bad_framing: the body of a frame has a length that does not fit its kind"},
+		{"204 with a body", "434c 01 02 0000 00cc 0000000000000001 00000000 00000001", "bad_framing: a response with status 204 or 304 has a body, or more frames"},
+		{"304 with more", "434c 01 02 0001 0130 0000000000000001 00000000 00000000", "bad_framing: a response with status 204 or 304 has a body, or more frames"},
 		{"go-away with a novel", "434c 01 05 0000 0000 0000000000000001 00000000 00000401", "bad_framing: the body of a frame has a length that does not fit its kind"},
 	}
 	for _, tt := range tests {
