@@ -290,7 +290,7 @@ func drawMessage(r *rapid.T, id uint64) string {
 		metadata(":path", "/a?b"), metadata(":path", "*", ":verb", "OPTIONS", ":authority", "a:1"),
 		metadata(":timeout", "7", ":interface", "a.B", ":method", "c", ":version", "1"), metadata(":key", "k"),
 	}).Draw(r, "call")
-	field := rapid.Map(rapid.StringMatching(`[a-z]{1,9}`), func(name string) []byte {
+	field := rapid.Map(rapid.StringMatching(`x-[a-z]{1,9}`), func(name string) []byte {
 		return metadata(name, strings.ToUpper(name))
 	})
 	fields := func(label string) (all []byte) {
