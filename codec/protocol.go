@@ -70,8 +70,10 @@ type MessageLimits struct {
 // Decoder reads one direction of one connection, in any split of its bytes. It
 // belongs to one loop.
 type Decoder interface {
-	// Next reads b up to the next event and returns how many bytes it took. With
-	// NeedMore it took all of them. An *Error means that the connection cannot be
+	// Next reads b up to the next event and returns how many bytes it took. The
+	// caller goes on with the rest, even if that is empty, until NeedMore, with
+	// which all bytes are taken: events without bytes of their own, such as
+	// MessageEnd, may be left. An *Error means that the connection cannot be
 	// understood any more. What e refers to is valid until the next call.
 	Next(b []byte, e *Event) (n int, err error)
 }
