@@ -163,6 +163,42 @@ func TestSkippedMessages(t *testing.T) {
 	require.Equal(t, []string{"begin 1", `body of 1 up to here: "abc"`, "trailers of 1", "end 1", "begin 2", "end 2"}, got.Events)
 }
 
+// A receiver may give a message up while its head comes: nothing is written into
+// what it took away, and the next message is whole.
+func TestHeadsThatAreTakenAway(t *testing.T) {
+	d := Protocol{}.NewDecoder(codec.Requests, requests.Limits)
+	wire := []byte(usual(1) + usual(2))
+	var e codec.Event
+	var h codec.Head
+	n, err := d.Next(wire[:100], &e)
+	require.NoError(t, err)
+	require.Equal(t, codec.MessageBegin, e.Kind)
+	e.Head = &h
+	_, err = d.Next(wire[n:100], &e)
+	require.NoError(t, err)
+	require.Equal(t, codec.NeedMore, e.Kind)
+	h.Reset()
+	e.Head = nil
+	var kinds []codec.EventKind
+	for rest := wire[100:]; ; {
+		n, err := d.Next(rest, &e)
+		require.NoError(t, err)
+		rest = rest[n:]
+		if e.Kind == codec.NeedMore {
+			break
+		}
+		require.Empty(t, h.Bytes())
+		if kinds = append(kinds, e.Kind); e.Kind == codec.MessageBegin {
+			e.Head = new(codec.Head)
+		}
+	}
+	require.Equal(t, []codec.EventKind{
+		codec.MessageData, codec.MessageEnd,
+		codec.MessageBegin, codec.MessageHead, codec.MessageData, codec.MessageEnd,
+	}, kinds)
+	require.Equal(t, "find", string(e.Head.ProcedureName()))
+}
+
 // Trailers keep what may stand there; long ones do not stay in memory.
 func TestTrailers(t *testing.T) {
 	first := frame(Header{Kind: Request, Flags: More, ID: 1}, metadata(":key", "a"), "")
