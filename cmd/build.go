@@ -16,8 +16,8 @@ func newBuild() *cobra.Command {
 	var product, output string
 	cmd := &cobra.Command{
 		Use:   "build [--with MODULE[@VERSION][=PATH]]… -o FILE",
-		Short: "Build this program with more filters",
-		Long: "Build this program with the filters of other Go modules. Go must be installed; its environment\n" +
+		Short: "Build this program with more filters and protocols",
+		Long: "Build this program with the filters and protocols of other Go modules. Go must be installed; its environment\n" +
 			"(GOFLAGS, GOPROXY, GOOS, …) is used as it is. Without @VERSION the newest is taken, with =PATH\n" +
 			"the source in that folder. The product itself is the source tree around the working directory,\n" +
 			"or else the version of this program, unless --corelane says otherwise.",
@@ -43,7 +43,7 @@ func newBuild() *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().StringArrayVar(&with, "with", nil, "a module with filters: MODULE[@VERSION][=PATH]; may be given again")
+	cmd.Flags().StringArrayVar(&with, "with", nil, "a module with filters or protocols: MODULE[@VERSION][=PATH]; may be given again")
 	cmd.Flags().StringVar(&product, "corelane", "", "the product: a folder with its source, or a version such as v1.2.3")
 	cmd.Flags().StringVarP(&output, "output", "o", "corelane", "the program to write")
 	return cmd

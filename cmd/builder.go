@@ -244,26 +244,46 @@ func (b *builder) try(ctx context.Context, program string) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, tryTimeout)
 	defer cancel()
-	var out, failure bytes.Buffer
-	c := exec.CommandContext(ctx, program, "filters", "--json")
-	c.Stdout, c.Stderr = &out, &failure
-	if err := c.Run(); err != nil {
-		return fmt.Errorf("build: %s; nothing was written", whyNot(failure.String(), err))
+	listed, err := listOf(ctx, program, "filters")
+	if err != nil {
+		return err
 	}
-	var listed []filterInfo
-	if err := json.Unmarshal(out.Bytes(), &listed); err != nil {
-		return fmt.Errorf("build: the program does not list its filters: %w; nothing was written", err)
+	protocols, err := listOf(ctx, program, "protocols")
+	if err != nil {
+		return err
 	}
-	b.report(listed)
+	b.report(append(listed, protocols...))
 	return nil
 }
 
-var panicLine = regexp.MustCompile(`(?m)^panic: (?:filters: )?(.*)$`)
+// part is a filter or a protocol of a program.
+type part struct{ Name, Package string }
+
+// listOf asks the program what it has.
+func listOf(ctx context.Context, program, what string) ([]part, error) {
+	var out, failure bytes.Buffer
+	c := exec.CommandContext(ctx, program, what, "--json")
+	c.Stdout, c.Stderr = &out, &failure
+	if err := c.Run(); err != nil {
+		return nil, fmt.Errorf("build: %s; nothing was written", whyNot(failure.String(), err))
+	}
+	var listed []part
+	if err := json.Unmarshal(out.Bytes(), &listed); err != nil {
+		return nil, fmt.Errorf("build: the program does not list its %s: %w; nothing was written", what, err)
+	}
+	return listed, nil
+}
+
+var panicLine = regexp.MustCompile(`(?m)^panic: (?:filters: |codec: )?(.*)$`)
 
 // whyNot says why a program did not start, by what it wrote.
 func whyNot(stderr string, err error) string {
 	if m := panicLine.FindStringSubmatch(stderr); m != nil {
-		if name, rest, ok := strings.Cut(m[1], " is registered twice"); ok {
+		name, rest, twice := strings.Cut(m[1], " is registered twice")
+		switch {
+		case twice && strings.HasPrefix(name, "the protocol "):
+			return m[1]
+		case twice:
 			return "the filter " + name + " is registered twice" + rest + ": a name belongs to one of them"
 		}
 		return "the program was built but does not start: " + m[1]
@@ -271,8 +291,8 @@ func whyNot(stderr string, err error) string {
 	return fmt.Sprintf("the program was built but does not start (%v): %s", err, strings.TrimSpace(stderr))
 }
 
-// report names the filters that came from each addition.
-func (b *builder) report(listed []filterInfo) {
+// report names the filters and protocols that came from each addition.
+func (b *builder) report(listed []part) {
 	for _, a := range b.additions {
 		var names []string
 		for _, f := range listed {
@@ -281,7 +301,7 @@ func (b *builder) report(listed []filterInfo) {
 			}
 		}
 		if len(names) == 0 {
-			fmt.Fprintf(b.stderr, "corelane: warning: %s registers no filter\n", a.path)
+			fmt.Fprintf(b.stderr, "corelane: warning: %s registers no filter and no protocol\n", a.path)
 			continue
 		}
 		fmt.Fprintf(b.stdout, "%s: with %s: %s\n", b.output, a.path, strings.Join(names, ", "))

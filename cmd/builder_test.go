@@ -54,6 +54,8 @@ func TestWhyNot(t *testing.T) {
 	exit := errors.New("exit status 2")
 	assert.Equal(t, `the filter "a" is registered twice, by x and by y: a name belongs to one of them`,
 		whyNot("panic: filters: \"a\" is registered twice, by x and by y\n\ngoroutine 1 [running]:\n", exit))
+	assert.Equal(t, `the protocol "a" is registered twice, or its name is not free`,
+		whyNot("panic: codec: the protocol \"a\" is registered twice, or its name is not free\n\ngoroutine 1 [running]:\n", exit))
 	assert.Equal(t, "the program was built but does not start: a filter needs a name and a constructor",
 		whyNot("panic: filters: a filter needs a name and a constructor\n\ngoroutine 1", exit))
 	assert.Equal(t, "the program was built but does not start (exit status 2): no\nway", whyNot("no\nway\n", exit))
@@ -62,7 +64,7 @@ func TestWhyNot(t *testing.T) {
 func TestReportOfWhatWasBuilt(t *testing.T) {
 	var out, warnings bytes.Buffer
 	b := builder{output: "bin/x", stdout: &out, stderr: &warnings, additions: []addition{{path: "example.com/a"}, {path: "example.com/b"}}}
-	b.report([]filterInfo{{Name: "one", Package: "example.com/a"}, {Name: "two", Package: "example.com/a/two"}, {Name: "respond", Package: productModule + "/filters/respond"}})
+	b.report([]part{{Name: "one", Package: "example.com/a"}, {Name: "two", Package: "example.com/a/two"}, {Name: "respond", Package: productModule + "/filters/respond"}})
 	assert.Equal(t, "bin/x: with example.com/a: one, two\n", out.String())
-	assert.Equal(t, "corelane: warning: example.com/b registers no filter\n", warnings.String())
+	assert.Equal(t, "corelane: warning: example.com/b registers no filter and no protocol\n", warnings.String())
 }

@@ -66,7 +66,7 @@ func newRoot() *cobra.Command {
 		SilenceUsage:  true,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newRun(), newCheck(), newExplain(), newFilters(), newSchema(), newDiff(), newBuild(), newVersion())
+	root.AddCommand(newRun(), newCheck(), newExplain(), newFilters(), newProtocols(), newSchema(), newDiff(), newBuild(), newVersion())
 	return root
 }
 

@@ -66,6 +66,28 @@ func TestBuildWithAPlugin(t *testing.T) {
 	assert.Equal(t, "good day, world\n", body)
 }
 
+// The example of docs/codecs.md: a protocol of another module.
+func TestBuildWithAProtocol(t *testing.T) {
+	p := building(t, "--with", "example.com/corelane-resp=ROOT/examples/resp")
+	require.Zero(t, p.exit(), p.stderr.String())
+	built := filepath.Join(p.folder, "bin", "gateway")
+	assert.Equal(t, built+": with example.com/corelane-resp: resp\n", p.stdout.String())
+	out, err := exec.Command(built, "protocols").Output()
+	require.NoError(t, err)
+	assert.Contains(t, string(out), "resp   one exchange at a time on a connection, translated for other protocols\n")
+}
+
+// Modules of their own are not among the packages that are tested here.
+func TestExampleModules(t *testing.T) {
+	for _, folder := range []string{"plugin", "resp"} {
+		c := exec.Command("go", "test", "-mod=mod", ".")
+		c.Dir = filepath.Join("..", "examples", folder)
+		c.Env = append(os.Environ(), "GOWORK=off")
+		out, err := c.CombinedOutput()
+		require.NoError(t, err, "%s: %s", folder, out)
+	}
+}
+
 func TestBuildThatFails(t *testing.T) {
 	tests := []struct {
 		name string
