@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 count=0
 while IFS=: read -r file target; do
   echo "== $(dirname "$file") $target"
-  go test -run '^$' -fuzz "^${target}\$" -fuzztime "${FUZZTIME:-10s}" "./$(dirname "$file")"
+  go test -C "$(dirname "$file")" -run '^$' -fuzz "^${target}\$" -fuzztime "${FUZZTIME:-10s}" .
   count=$((count + 1))
 done < <(find . -name '*_test.go' -not -path '*/testdata/*' -print0 | sort -z |
   xargs -0 awk 'match($0, /^func Fuzz[A-Za-z0-9_]*\(/) { print substr(FILENAME, 3) ":" substr($0, 6, RLENGTH - 6) }')
