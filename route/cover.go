@@ -9,6 +9,9 @@ import (
 // one place are candidates for the same paths. Names of template segments do not
 // count. Any goroutine may call it.
 func (s *Spec) Place() string {
+	if s.Space != Paths {
+		return s.Space.String() + " " + s.Pattern
+	}
 	if s.Kind != Template {
 		return s.Kind.String() + " " + s.Pattern
 	}

@@ -15,5 +15,8 @@
 // found" or "method not allowed", never a wider path or host: a request that
 // nobody registered goes nowhere.
 //
+// Requests that name a remote call or a key instead of a path have a [Space] of
+// their own, with hosts of its own: no pattern of another space takes them.
+//
 // [Normalize] gives the one form of a path that is both matched and forwarded.
 package route

@@ -46,7 +46,7 @@ func hostsOf(spec *Spec) []string {
 // place lets the route stand in each of its hosts.
 func (e *edit[T]) place(route *entry[T]) {
 	for _, name := range hostsOf(&route.spec) {
-		h := e.ownHost(name)
+		h := e.ownHost(route.spec.Space, name)
 		h.routes++
 		if route.spec.Kind == Exact {
 			h.exact++
@@ -62,7 +62,7 @@ func (e *edit[T]) place(route *entry[T]) {
 // names any more out of the table.
 func (e *edit[T]) displace(route *entry[T]) {
 	for _, name := range hostsOf(&route.spec) {
-		h := e.ownHost(name)
+		h := e.ownHost(route.spec.Space, name)
 		h.routes--
 		if route.spec.Kind == Exact {
 			h.exact--
@@ -163,16 +163,17 @@ func (e *edit[T]) ownNode(n *node[T], segment string) *node[T] {
 
 // ownHost returns the host of a pattern, made if it is not there, as one that
 // this edit may change.
-func (e *edit[T]) ownHost(name string) *host[T] {
+func (e *edit[T]) ownHost(space Space, name string) *host[T] {
 	t := e.table
+	hosts := &t.hosts[space]
 	if name == "" {
-		t.hosts.any = e.copyHost(t.hosts.any, name)
-		return t.hosts.any
+		hosts.any = e.copyHost(hosts.any, space, name)
+		return hosts.any
 	}
 	probe := host[T]{name: name}
-	in := t.hosts.registry(&probe)
+	in := hosts.registry(&probe)
 	old := findHost(in, []byte(probe.key()), t.seed)
-	own := e.copyHost(old, name)
+	own := e.copyHost(old, space, name)
 	switch hash := saltedString(own.key(), t.seed); {
 	case old == nil:
 		in.insert(e.number, hash, own, noHead{})
@@ -182,7 +183,7 @@ func (e *edit[T]) ownHost(name string) *host[T] {
 	return own
 }
 
-func (e *edit[T]) copyHost(old *host[T], name string) *host[T] {
+func (e *edit[T]) copyHost(old *host[T], space Space, name string) *host[T] {
 	if old != nil && old.edit == e.number {
 		return old
 	}
@@ -194,16 +195,17 @@ func (e *edit[T]) copyHost(old *host[T], name string) *host[T] {
 	t := e.table
 	id := t.nextHost
 	t.nextHost++
-	return &host[T]{edit: e.number, id: id, salt: t.seed + uint64(id)*golden, name: name}
+	return &host[T]{edit: e.number, id: id, space: space, salt: t.seed + uint64(id)*golden, name: name}
 }
 
 func (e *edit[T]) dropHost(h *host[T]) {
 	t := e.table
+	hosts := &t.hosts[h.space]
 	if h.name == "" {
-		t.hosts.any = nil
+		hosts.any = nil
 		return
 	}
-	t.hosts.registry(h).remove(e.number, saltedString(h.key(), t.seed), h)
+	hosts.registry(h).remove(e.number, saltedString(h.key(), t.seed), h)
 }
 
 // registry returns the map that a host stands in; any host stands in none.

@@ -8,6 +8,7 @@ type host[T any] struct {
 	edit   uint64
 	salt   uint64 // of the hashes of its exact paths
 	id     uint32 // unique in the table's history
+	space  Space
 	name   string // the pattern as written; empty for any host
 	routes int
 	exact  int      // routes with an exact path

@@ -11,11 +11,14 @@ type Attributes interface {
 
 // Request is what a lookup looks at. Nothing of it is kept.
 type Request struct {
+	// Space says what Path is.
+	Space Space
 	// Host is in lower case and without port.
 	Host []byte
 	// Method is compared with case.
 	Method []byte
 	// Path is as [Normalize] left it. One that does not begin with "/" is not found.
+	// Of Calls it is "/interface/method", of Keys the key.
 	Path []byte
 	// Attributes may be nil: then it has none.
 	Attributes Attributes

@@ -2,6 +2,7 @@ package route
 
 import (
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -68,15 +69,45 @@ func (w *world) spec(t *rapid.T) *Spec {
 	if s.Kind == Template {
 		s.Pattern = w.template(t)
 	}
+	if w.space(t, s) != Paths {
+		s.Methods, s.Query, s.Cookies, s.Regex = nil, nil, nil, ""
+	}
 	return s
+}
+
+// space gives a spec one of the spaces and a pattern of it.
+func (w *world) space(t *rapid.T, s *Spec) Space {
+	s.Space = rapid.SampledFrom([]Space{Paths, Paths, Calls, Keys}).Draw(t, "space")
+	switch s.Space {
+	case Calls:
+		s.Kind = rapid.SampledFrom([]Kind{Exact, Prefix}).Draw(t, "kind of call")
+		s.Pattern = w.call(t)
+		if s.Kind == Prefix {
+			s.Pattern = s.Pattern[:strings.LastIndexByte(s.Pattern, '/')]
+		}
+	case Keys:
+		s.Kind, s.Pattern = Exact, w.call(t)
+	}
+	return s.Space
+}
+
+// call draws a path that every space has.
+func (w *world) call(t *rapid.T) string {
+	word := rapid.SampledFrom(slices.DeleteFunc(slices.Clone(w.segments), func(s string) bool { return s == "" }))
+	return "/" + word.Draw(t, "interface") + "/" + word.Draw(t, "method")
 }
 
 func (w *world) request(t *rapid.T) *Request {
 	attribute := rapid.SampledFrom([]map[string]string{nil, {"k": "1"}, {"k": "3"}})
+	path, space := w.path(t), rapid.SampledFrom([]Space{Paths, Paths, Calls, Keys}).Draw(t, "space")
+	if space != Paths {
+		path = w.call(t)
+	}
 	return &Request{
+		Space:  space,
 		Host:   []byte(rapid.SampledFrom(w.hosts).Draw(t, "host")),
 		Method: []byte(rapid.SampledFrom(w.methods).Draw(t, "method")),
-		Path:   []byte(w.path(t)),
+		Path:   []byte(path),
 		Attributes: &attributes{
 			headers: attribute.Draw(t, "headers"),
 			query:   attribute.Draw(t, "query"),
@@ -174,10 +205,13 @@ func censusOf(table *Table[string]) census {
 		c.countNode(h.root)
 		return true
 	}
-	table.hosts.exact.all(count)
-	table.hosts.wild.all(count)
-	if table.hosts.any != nil {
-		count(table.hosts.any)
+	for i := range table.hosts {
+		hosts := &table.hosts[i]
+		hosts.exact.all(count)
+		hosts.wild.all(count)
+		if hosts.any != nil {
+			count(hosts.any)
+		}
 	}
 	return c
 }
@@ -215,7 +249,7 @@ func TestNothingIsLeftOfRemovedRoutes(t *testing.T) {
 		table = next
 	}
 	assert.Equal(t, census{}, censusOf(table))
-	assert.Equal(t, hosts[string]{}, table.hosts)
+	assert.Zero(t, table.hosts)
 	assert.Equal(t, shards[place[string], exactHead[string]]{}, table.exact)
 	assert.Equal(t, shards[entry[string], noHead]{}, table.ids)
 }

@@ -19,6 +19,7 @@ type answer struct {
 }
 
 func (ref reference) lookup(r *Request) answer {
+	ref = ref.of(r.Space)
 	host, ok := ref.resolve(string(r.Host))
 	if !ok {
 		return answer{}
@@ -40,6 +41,17 @@ func (ref reference) lookup(r *Request) answer {
 	}
 	slices.SortFunc(candidates, compareSpecs)
 	return decide(candidates, r)
+}
+
+// of returns the routes of a space.
+func (ref reference) of(space Space) reference {
+	own := reference{}
+	for id, spec := range ref {
+		if spec.Space == space {
+			own[id] = spec
+		}
+	}
+	return own
 }
 
 func (ref reference) resolve(name string) (string, bool) {

@@ -45,9 +45,12 @@ type Spec struct {
 	// ("*.example.com", at any depth but not example.com itself), in lower
 	// case and without port. None: requests that no other host pattern takes.
 	Hosts []string
+	// Space says how the requests name what they want.
+	Space Space
 	// Kind says how Pattern covers paths.
 	Kind Kind
-	// Pattern begins with "/" and is written as [Normalize] would leave it.
+	// Pattern begins with "/" and is written as [Normalize] would leave it. Other
+	// spaces than Paths have patterns of their own.
 	Pattern string
 	// Methods are compared with case (RFC 9110 §9.1). None: all. GET does not
 	// imply HEAD: list both.

@@ -13,7 +13,7 @@ type Table[T any] struct {
 	seed     uint64
 	edit     uint64 // number of the edit that made it
 	nextHost uint32
-	hosts    hosts[T]
+	hosts    [spaceCount]hosts[T]
 	exact    shards[place[T], exactHead[T]] // of all hosts
 	ids      shards[entry[T], noHead]
 }
@@ -106,8 +106,8 @@ func (t *Table[T]) All() iter.Seq2[*Spec, T] {
 // stood there. The recorder may be nil. Without one it does not allocate.
 func (t *Table[T]) Lookup(r *Request, m *Match[T], rec Recorder) {
 	m.reset()
-	m.host = t.hosts.resolve(r.Host, t.seed)
-	if m.host == nil || len(r.Path) == 0 || r.Path[0] != '/' {
+	m.host = t.hosts[r.Space].resolve(r.Host, t.seed)
+	if m.host == nil || len(r.Path) == 0 || r.Path[0] != '/' && r.Space != Keys {
 		return
 	}
 	if m.host.exact > 0 {

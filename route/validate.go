@@ -12,7 +12,7 @@ import (
 // check reports what is wrong with the spec, its regular expression apart.
 func (s *Spec) check() error {
 	return errors.Join(
-		s.checkID(), checkPattern(s.Kind, s.Pattern), checkHosts(s.Hosts), checkMethods(s.Methods),
+		s.checkID(), s.checkSpace(), checkHosts(s.Hosts), checkMethods(s.Methods),
 		s.checkCount(), checkTokens("header", s.Headers), checkQuery(s.Query), checkTokens("cookie", s.Cookies),
 	)
 }

@@ -16,6 +16,7 @@ const (
 //
 //	Normalize → the listener's filters → Resolve → the route's filters → Forward
 //
+// Calls by method and by key have nothing to normalize and begin with the second.
 // Each takes a Record of what it does, which is nil for traffic; then nothing is
 // allocated. A resolver owns buffers and belongs to one loop, or to one
 // explanation.
@@ -51,7 +52,8 @@ func (q *Query) Route() *Route {
 // used again.
 func (q *Query) Host() []byte { return q.request.Host }
 
-// Path returns the path that was looked up. It is part of the head.
+// Path returns the path that was looked up, /interface/method of a call, or the
+// key. It is part of the head.
 func (q *Query) Path() []byte { return q.request.Path }
 
 // Allowed says whether Allow has something to append: the answer was 405.
@@ -84,13 +86,9 @@ var rootPath = []byte("/")
 // the route in q, or RouteNotFound or MethodNotAllowed. The head must live as
 // long as q is used.
 func (r *Resolver) Resolve(q *Query, s *Snapshot, h *codec.Head, rec *Record) codec.Reason {
-	path := h.Path()
-	if len(path) == 1 && path[0] == '*' {
-		// OPTIONS * asks about the server: that of "/".
-		path = rootPath
-	}
+	space, path := asked(h)
 	q.request = route.Request{
-		Host: r.normalHost(h.Authority()), Method: h.Method(), Path: path, Attributes: attributes{h},
+		Space: space, Host: r.normalHost(h.Authority()), Method: h.Method(), Path: path, Attributes: attributes{h},
 	}
 	if rec == nil {
 		s.Routes.Lookup(&q.request, &q.match, nil)
@@ -105,6 +103,21 @@ func (r *Resolver) Resolve(q *Query, s *Snapshot, h *codec.Head, rec *Record) co
 		return codec.MethodNotAllowed
 	}
 	return codec.RouteNotFound
+}
+
+// asked is what a head names: a path, a call or a key.
+func asked(h *codec.Head) (route.Space, []byte) {
+	switch h.Call() {
+	case codec.ByMethod:
+		return route.Calls, h.Target()
+	case codec.ByKey:
+		return route.Keys, h.Key()
+	}
+	path := h.Path()
+	if len(path) == 1 && path[0] == '*' {
+		path = rootPath // OPTIONS * asks about the server: that of "/"
+	}
+	return route.Paths, path
 }
 
 // Forward applies the changes of the route in q, which has a service, to path
