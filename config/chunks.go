@@ -65,7 +65,7 @@ func (d *draft) readChunk(at place) (*Route, bool) {
 
 // decode fills a target and adds what is wrong.
 func (d *draft) decode(file int, n *tree.Node, root string, target any) {
-	decoder := tree.Decoder{Later: laterKey}
+	decoder := tree.Decoder{Later: laterKey, Words: wordsOf}
 	decoder.Decode(n, tree.Root(root), target)
 	d.add(file, decoder.Findings)
 }

@@ -80,6 +80,11 @@ func TestCompare(t *testing.T) {
 		{"another route", "routes:\n- {id: X, match: {path: /r}, service: a}\n", "p", "q", []string{"route + q", "route - p"}},
 		{"the order of routes", "routes:\nX\n", "- {id: p, match: {path: /p}, service: a}\n- {id: q, match: {path: /q}, service: a}", "- {id: q, match: {path: /q}, service: a}\n- {id: p, match: {path: /p}, service: a}", nil},
 
+		{"a call", "routes:\n- {id: r, match: {X}, service: a}\n", "rpc: {interface: I, version: 1}", "rpc: {interface: I, method: m}", []string{"route r match.rpc.method: \"\" > m", "route r match.rpc.version: 1 > \"\""}},
+		{"a key for a path", "routes:\n- {id: r, match: {X}, service: a}\n", "path: /r", "rpc: {key: k}", []string{"route r match.path: /r > \"\"", "route r match.rpc.key: \"\" > k"}},
+		{"no call", matched, "rpc: {}", "methods: []", nil},
+		{"a protocol", service, "protocol: http", "protocol: frame", []string{"service b protocol: http > frame"}},
+
 		{"an option", filters, "{stamp: {header: a}}", "{stamp: {header: b}}", []string{"route r filters.stamp.header: a > b"}},
 		{"an option written out", filters, "{stamp: {header: a}}", "{stamp: {header: a, level: 1}}", nil},
 		{"one more filter", filters, "{stamp: {header: a}}", "{answer: {status: 404}}, {stamp: {header: a}}", []string{"route r filters.answer:  > {status: 404}"}},
@@ -110,6 +115,12 @@ func TestCompare(t *testing.T) {
 			assert.Equal(t, len(tt.want) == 0, c.Same())
 		})
 	}
+}
+
+func TestCompareTellsThatAProtocolNeedsARestart(t *testing.T) {
+	const template = "listeners: [{name: web, address: 127.0.0.1:8080, protocol: X}]\n"
+	assert.Equal(t, []string{"listeners[0].protocol (of web)"}, compared(t, template, "http", "frame").Restart)
+	assert.Empty(t, compared(t, template, "frame", "frame").Restart)
 }
 
 func TestCompareTellsWhatNeedsARestart(t *testing.T) {

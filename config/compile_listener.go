@@ -57,6 +57,7 @@ func listener(l *Listener, old *snapshot.Listener) (*snapshot.Listener, error) {
 	}
 	out := &snapshot.Listener{
 		Name:              l.Name,
+		Protocol:          protocolOf(l.Protocol),
 		Paths:             route.PathOptions{RejectDangerous: l.Paths.Dangerous == "reject", MergeSlashes: l.Paths.Slashes == "merge"},
 		RequestLine:       int(l.Limits.RequestLine),
 		Headers:           int(l.Limits.Headers),

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -14,6 +15,7 @@ import (
 
 	"github.com/corelane/corelane/engine/snapshot"
 	"github.com/corelane/corelane/pool"
+	"github.com/corelane/corelane/route"
 )
 
 var update = flag.Bool("update", false, "write the golden files and docs/configuration.md anew")
@@ -70,6 +72,9 @@ func outline(t *testing.T, doc *Document) string {
 	for _, l := range doc.Listeners {
 		c := s.Listeners[l.Name]
 		fmt.Fprintf(&b, "listener %s: paths %+v, head %v, line %d, filters %d\n", l.Name, c.Paths, c.Head, c.RequestLine, c.Chain.Len())
+		if c.Protocol != nil {
+			fmt.Fprintf(&b, "  protocol %s\n", c.Protocol.Name())
+		}
 		if c.ProxyProtocol || c.TrustUnix || c.MaxConnections > 0 {
 			fmt.Fprintf(&b, "  trusts %v, unix %v; PROXY header %v; connections %d\n", c.TrustedProxies, c.TrustUnix, c.ProxyProtocol, c.MaxConnections)
 		}
@@ -77,6 +82,9 @@ func outline(t *testing.T, doc *Document) string {
 	for _, svc := range doc.Services {
 		c := s.Services[svc.Name]
 		fmt.Fprintf(&b, "service %s: %v, limits %+v, passive %+v\n", svc.Name, c.Pool.Balance, c.Pool.Limits, c.Pool.Passive)
+		if c.Protocol != nil {
+			fmt.Fprintf(&b, "  protocol %s\n", c.Protocol.Name())
+		}
 		if c.ProxyProtocol != 0 {
 			fmt.Fprintf(&b, "  PROXY header v%d\n", c.ProxyProtocol)
 		}
@@ -96,7 +104,11 @@ func outline(t *testing.T, doc *Document) string {
 	}
 	for _, r := range doc.Routes {
 		spec, c, _ := s.Routes.Get(r.ID)
-		fmt.Fprintf(&b, "route %s: %v %s, hosts %v, methods %v, headers %v\n", r.ID, spec.Kind, spec.Pattern, spec.Hosts, spec.Methods, spec.Headers)
+		kind := spec.Kind.String()
+		if spec.Space != route.Paths {
+			kind = spec.Space.String() + " " + kind
+		}
+		fmt.Fprintf(&b, "route %s: %s %s, hosts %v, methods %v, headers %v\n", r.ID, kind, strings.Trim(strconv.Quote(spec.Pattern), `"`), spec.Hosts, spec.Methods, spec.Headers)
 		fmt.Fprintf(&b, "  timeouts %+v\n  retries %+v\n  filters %d\n", c.Timeouts, c.Retries, c.Chain.Len())
 	}
 	return b.String()

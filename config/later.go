@@ -17,7 +17,6 @@ var later = map[reflect.Type]map[string]string{
 		"tls": "null", "discovery": "null",
 	},
 	reflect.TypeFor[Route](): {"targets": "[]", "select": "null", "canary": "[]", "blue_green": "null"},
-	reflect.TypeFor[Match](): {"rpc": "{}"},
 }
 
 func laterKey(t reflect.Type, key string) (string, bool) {

@@ -9,8 +9,10 @@ type Listener struct {
 	// Address is host and port, such as 0.0.0.0:8080 or [::]:8080 (IPv4 too), or
 	// unix:/run/corelane.sock.
 	Address string `yaml:"address"`
-	// Protocol is what clients speak.
-	Protocol string `yaml:"protocol" default:"http" enum:"http" later:"frame|dubbo|tcp"`
+	// Protocol is what clients speak: http, frame, dubbo, or another message
+	// protocol that is compiled in; `corelane protocols` lists them. A change needs
+	// a restart. See docs/protocols.md.
+	Protocol string `yaml:"protocol" default:"http" enum:"http" words:"protocols" later:"tcp"`
 	// TrustedProxies are the networks (CIDR) of peers whose X-Forwarded-* and
 	// identity fields are believed; unix stands for peers on a unix socket.
 	TrustedProxies []string `yaml:"trusted_proxies"`

@@ -123,7 +123,7 @@ func (m *manual) comment(t reflect.Type, f reflect.StructField) string {
 		m.silent = append(m.silent, t.Name()+"."+f.Name)
 	}
 	text = meaning(f.Name, text)
-	if words := f.Tag.Get("enum"); words != "" {
+	if words := f.Tag.Get("enum"); words != "" && f.Tag.Get("words") == "" {
 		text += " One of `" + strings.ReplaceAll(words, "|", "`, `") + "`."
 	}
 	return strings.ReplaceAll(text, "|", "\\|")

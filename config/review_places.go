@@ -64,6 +64,8 @@ func hostsOf(s *route.Spec) []string {
 	return s.Hosts
 }
 
+func byPath(s *route.Spec) bool { return s.Space == route.Paths }
+
 func (r *reviewer) spec(i int) *route.Spec { return r.draft.doc.Routes[i].spec }
 
 // rank puts the routes of a spot into the order in which they are tried.
@@ -130,7 +132,7 @@ func (r *reviewer) noteDisabled(here []int, reported map[int]bool) {
 		for _, other := range here[:min(len(here), maxCompared)] {
 			if o := r.spec(other); !o.Disabled && (o.Covers(spec) || spec.Covers(o)) {
 				reported[i] = true
-				r.advise(r.draft.routes[i], "status", "the route is disabled, but %s has the same path and takes requests", r.name(other))
+				r.advise(r.draft.routes[i], "status", "the route is disabled, but %s has the same %s and takes requests", r.name(other), spec.Space)
 				break
 			}
 		}
@@ -142,7 +144,7 @@ func (r *reviewer) noteDisabled(here []int, reported map[int]bool) {
 func (r *reviewer) hideTemplates(spots map[spot][]int, hidden map[int]*hiding) {
 	for i, one := range r.draft.doc.Routes {
 		spec := one.spec
-		if spec.Kind != route.Template || strings.Contains(spec.Pattern, "{") {
+		if !byPath(spec) || spec.Kind != route.Template || strings.Contains(spec.Pattern, "{") {
 			continue
 		}
 		exact := route.Spec{Kind: route.Exact, Pattern: spec.Pattern}
@@ -164,7 +166,7 @@ func (r *reviewer) reportHidden(hidden map[int]*hiding) {
 		if all := len(hostsOf(one.spec)); h.hosts < all {
 			where = "no request for " + h.host + others(h.hosts-1, "host") + " reaches the route"
 		}
-		r.advise(r.draft.routes[i], "match", "%s: %s has the same path, is tried before it and takes all that it would", where, r.name(h.by))
+		r.advise(r.draft.routes[i], "match", "%s: %s has the same %s, is tried before it and takes all that it would", where, r.name(h.by), one.spec.Space)
 	}
 }
 
@@ -188,7 +190,7 @@ func (r *reviewer) reviewWildcards() {
 	gaps := make(map[string]*gap)
 	var order []string
 	for i, one := range r.draft.doc.Routes {
-		if one.spec.Kind != route.Prefix || one.spec.Disabled {
+		if !byPath(one.spec) || one.spec.Kind != route.Prefix || one.spec.Disabled {
 			continue
 		}
 		for _, wildcard := range one.spec.Hosts {
@@ -221,6 +223,9 @@ func (r *reviewer) neighbours() map[string][]string {
 	named := make(map[string]bool)
 	var order []string
 	for _, one := range r.draft.doc.Routes {
+		if !byPath(one.spec) {
+			continue // its hosts are its own
+		}
 		for _, host := range one.spec.Hosts {
 			if !named[host] {
 				named[host] = true

@@ -46,8 +46,8 @@ type Route struct {
 	spec *route.Spec
 }
 
-// Match says which requests a route takes: exactly one of path, template and
-// prefix, and conditions that must all hold.
+// Match says which requests a route takes: exactly one of path, template, prefix
+// and rpc, and conditions that must all hold.
 type Match struct {
 	// Hosts are names such as api.example.com or *.internal.example.com; none:
 	// any host. A request belongs to the most specific host that any route
@@ -60,6 +60,10 @@ type Match struct {
 	// Prefix covers a path and all below it, on segment boundaries: /api covers
 	// /api and /api/x but not /apix.
 	Prefix string `yaml:"prefix"`
+	// RPC names a remote call, for clients that say what they want by interface and
+	// method or by a key, and not by a path, as those of frame and dubbo do. Of the
+	// conditions only hosts and headers may stand beside it. See docs/protocols.md.
+	RPC RPC `yaml:"rpc"`
 	// Methods are the methods taken; none: all. Others answer 405.
 	Methods []string `yaml:"methods"`
 	// Headers are fields with the values they may have; no value: the field is

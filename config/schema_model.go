@@ -91,7 +91,8 @@ func (m *modeller) field(owner reflect.Type, f reflect.StructField, v reflect.Va
 	s.Description = strings.TrimSpace(unnamed(f.Name, meaning(f.Name, text)) + rangeOf(f))
 	s.Default = defaultOf(f, v)
 	if words := f.Tag.Get("enum"); words != "" {
-		s.Ref, s.AnyOf = "", wordsSchema(strings.Split(words, "|"))
+		more, _ := wordsOf(f.Tag.Get("words"))
+		s.Ref, s.AnyOf = "", wordsSchema(append(strings.Split(words, "|"), more...))
 	}
 	if len(s.Type) > 0 && (s.Type[0] == "integer" || s.Type[0] == "number") {
 		s.Minimum, s.Maximum = bound(f, "min"), bound(f, "max")

@@ -65,7 +65,7 @@ func TestGoodDocumentsConform(t *testing.T) {
 
 func TestBadDocumentsDoNot(t *testing.T) {
 	s := compiled(t, NewSchema(nil))
-	for _, name := range []string{"filters", "later", "scalar", "types", "unknown_keys"} {
+	for _, name := range []string{"filters", "later", "protocols_bad", "rpc_bad", "scalar", "types", "unknown_keys"} {
 		text, err := os.ReadFile("testdata/" + name + ".yaml")
 		require.NoError(t, err)
 		assert.Error(t, conforms(t, s, text), name)
@@ -99,6 +99,9 @@ func TestSchemaOfValues(t *testing.T) {
 		{"services: [{balance: VALUE}]", []string{"ewma", "{hash: ip}", "{hash: \"cookie:uid\"}", "{sticky: {secret: a}}", "{sticky: {cookie: b, secret: \"${env:A}\"}}", "null"}, []string{"hash", "maglev", "{ewma: {}}", "{hash: body}", "{hash: ip, sticky: {secret: a}}", "{sticky: {cookie: a}}", "[ewma]", "{}"}},
 		{"services: [{endpoints: [{priority: VALUE}]}]", []string{"0", "127"}, []string{"-1", "128", "high"}},
 		{"services: [{retries: {on: VALUE}}]", []string{"[connect, 503]", "[]"}, []string{"connect", "{a: b}"}},
+		{"listeners: [{protocol: VALUE}]", []string{"http", "frame", "lines", "null", `"${env:A}"`}, []string{"tcp!", "frames", "[http]"}},
+		{"services: [{protocol: VALUE}]", []string{"http", "dubbo"}, []string{"nobody", "{}"}},
+		{"routes: [{match: {rpc: VALUE}}]", []string{"{}", "{interface: I, method: m, group: g, version: 1.0.0}", "{key: k}", "null"}, []string{"I", "{name: I}", "[I]"}},
 		{"routes: [{updated_at: VALUE}]", []string{"2026-11-29T00:00:00Z", "2026-11-29"}, []string{"today", "[1]"}},
 		{"routes: [{retries: {attempts: VALUE}}]", []string{"0", "8", "null"}, []string{"9", "-1"}},
 		{"routes: [{match: {headers: VALUE}}]", []string{"{a: [b]}", "{a: []}", "{}"}, []string{"{a: b}", "[a]"}},

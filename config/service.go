@@ -6,8 +6,9 @@ import "time"
 type Service struct {
 	// Name is what routes call the service.
 	Name string `yaml:"name"`
-	// Protocol is what the endpoints speak.
-	Protocol string `yaml:"protocol" default:"http" enum:"http" later:"h2|frame|dubbo|tcp"`
+	// Protocol is what the endpoints speak: http, frame, dubbo, or another message
+	// protocol that is compiled in. It need not be that of the clients.
+	Protocol string `yaml:"protocol" default:"http" enum:"http" words:"protocols" later:"h2|tcp"`
 	// Endpoints are the addresses; none: every request is answered 503
 	// no_endpoint.
 	Endpoints []Endpoint `yaml:"endpoints"`

@@ -71,6 +71,11 @@ func (d *draft) validateMatch(at place, r *Route) {
 		return
 	}
 	spec, patterns := newSpec(r), given(r.Match.Path)+given(r.Match.Template)+given(r.Match.Prefix)
+	soundCall := true
+	if r.Match.RPC != (RPC{}) {
+		patterns++
+		soundCall = d.validateRPC(at, &r.Match.RPC)
+	}
 	switch {
 	case patterns > 1:
 		d.complain(at, "match", oneOf)
@@ -80,7 +85,7 @@ func (d *draft) validateMatch(at place, r *Route) {
 	wrong, sound := parts(spec.Validate()), patterns == 1
 	for _, err := range wrong {
 		path := specPath(spec, err.Error())
-		if path == "id" || path == patternPath(spec) && patterns != 1 {
+		if path == "id" || path == patternPath(spec) && (patterns != 1 || !soundCall) {
 			continue // told already
 		}
 		sound = sound && path != patternPath(spec)
@@ -94,7 +99,7 @@ func (d *draft) validateMatch(at place, r *Route) {
 	if strings.ContainsFunc(r.Rewrite.Host, func(c rune) bool { return c <= ' ' || c >= 0x7f || c == '/' || c == '@' }) {
 		d.complain(at, "rewrite.host", fmt.Sprintf("%q is not a host", r.Rewrite.Host))
 	}
-	if patterns == 1 && len(wrong) == 0 {
+	if patterns == 1 && soundCall && len(wrong) == 0 {
 		r.spec = spec
 	}
 }
@@ -106,7 +111,7 @@ func checkRewrite(text string, spec *route.Spec) error {
 	return route.CheckExpansion(text, spec)
 }
 
-const oneOf = "exactly one of path, template and prefix is needed"
+const oneOf = "exactly one of path, template, prefix and rpc is needed"
 
 func given(text string) int {
 	if text == "" {
@@ -129,6 +134,8 @@ func newSpec(r *Route) *route.Spec {
 		s.Kind, s.Pattern = route.Exact, m.Path
 	case m.Template != "":
 		s.Kind, s.Pattern = route.Template, m.Template
+	case m.RPC != (RPC{}):
+		m.RPC.fill(s)
 	default:
 		s.Kind, s.Pattern = route.Prefix, m.Prefix
 	}
@@ -161,6 +168,9 @@ func parts(err error) []error {
 }
 
 func patternPath(s *route.Spec) string {
+	if s.Space != route.Paths {
+		return "match.rpc"
+	}
 	return "match." + [...]string{route.Exact: "path", route.Template: "template", route.Prefix: "prefix"}[s.Kind]
 }
 

@@ -44,6 +44,7 @@ func (d *draft) validateService(at place, s *Service) {
 	}
 	d.validateRetries(at, &s.Retries)
 	d.validateHealth(at, s)
+	d.validateServiceProtocol(at, s)
 	d.validateMinIdle(at, s)
 }
 

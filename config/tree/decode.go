@@ -13,6 +13,9 @@ type Decoder struct {
 	// Later tells of keys of a struct that exist in other versions: it returns
 	// the text of the key's default, which is accepted like absence.
 	Later func(t reflect.Type, key string) (text string, ok bool)
+	// Words returns the allowed words of a set that a field names beside its own,
+	// and what to do about one that is missing, in a clause.
+	Words func(set string) (words []string, missing string)
 	// Findings are the problems so far.
 	Findings []Finding
 }
@@ -90,7 +93,7 @@ func (d *Decoder) structure(n *Node, at *Path, v reflect.Value) {
 		}
 		path := at.Key(p.Key)
 		if f.isLater(p.Value) {
-			d.Report(p.Value.Pos, path, "not supported by this version, which has "+strings.Join(f.enum, ", "))
+			d.Report(p.Value.Pos, path, "not supported by this version, which has "+strings.Join(slices.Concat(f.enum, d.words(f)), ", "))
 			continue
 		}
 		before := len(d.Findings)
@@ -99,6 +102,15 @@ func (d *Decoder) structure(n *Node, at *Path, v reflect.Value) {
 			d.bounds(f, p.Value, path, v.Field(f.index))
 		}
 	}
+}
+
+// words are those of the set that a field names.
+func (d *Decoder) words(f *field) []string {
+	if f.words == "" || d.Words == nil {
+		return nil
+	}
+	words, _ := d.Words(f.words)
+	return words
 }
 
 // isLater tells whether a value is a word of other versions, alone or as the key
@@ -141,7 +153,7 @@ func matchesDefault(n *Node, text string) bool {
 
 func (d *Decoder) bounds(f *field, n *Node, at *Path, v reflect.Value) {
 	if f.enum != nil && v.Kind() == reflect.String && !slices.Contains(f.enum, v.String()) {
-		d.Report(n.Pos, at, fmt.Sprintf("%s is none of the allowed words%s", n.Show(), Suggest(v.String(), f.enum)))
+		d.oneOf(f, n, at, v.String())
 		return
 	}
 	size, ok := magnitude(v)
@@ -154,6 +166,20 @@ func (d *Decoder) bounds(f *field, n *Node, at *Path, v reflect.Value) {
 	if f.max != nil && size > *f.max {
 		d.Report(n.Pos, at, fmt.Sprintf("%s is above the greatest value %s", n.Show(), f.top))
 	}
+}
+
+// oneOf reports a word that is not allowed by the set that the field names either.
+func (d *Decoder) oneOf(f *field, n *Node, at *Path, word string) {
+	words := d.words(f)
+	if slices.Contains(words, word) {
+		return
+	}
+	message := fmt.Sprintf("%s is none of the allowed words%s", n.Show(), Suggest(word, slices.Concat(f.enum, words)))
+	if f.words != "" && d.Words != nil {
+		_, missing := d.Words(f.words)
+		message += "; " + missing
+	}
+	d.Report(n.Pos, at, message)
 }
 
 func (d *Decoder) slice(n *Node, at *Path, v reflect.Value) {

@@ -10,7 +10,8 @@
 // but never shown in a message.
 //
 // Struct tags: `yaml:"key"`, `default:"text"`, `enum:"a|b"`, `min:"1"`,
-// `max:"10s"`, and `later:"c|d"` for words that other versions have.
+// `max:"10s"`, `later:"c|d"` for words that other versions have, and, beside enum,
+// `words:"set"` for words that the program knows only when it runs.
 package tree
 
 // Limits of one text. They stop a hostile or broken document, not a large one.

@@ -14,6 +14,7 @@ type field struct {
 	name     string
 	enum     []string
 	later    []string
+	words    string // a set of more words
 	min, max *float64
 	low, top string
 }
@@ -59,7 +60,7 @@ func KeyOf(f reflect.StructField) (string, bool) {
 }
 
 func (s *structInfo) add(index int, name string, f reflect.StructField) {
-	fd := field{index: index, name: name, low: f.Tag.Get("min"), top: f.Tag.Get("max")}
+	fd := field{index: index, name: name, words: f.Tag.Get("words"), low: f.Tag.Get("min"), top: f.Tag.Get("max")}
 	if words := f.Tag.Get("enum"); words != "" {
 		fd.enum = strings.Split(words, "|")
 	}

@@ -115,6 +115,34 @@ func TestDecodeProblems(t *testing.T) {
 	}
 }
 
+// A set of words grows with the program; the tag only names it.
+func TestWordsOfASet(t *testing.T) {
+	type spoken struct {
+		Protocol string `yaml:"protocol" default:"http" enum:"http" words:"protocols" later:"tcp"`
+	}
+	words := func(set string) ([]string, string) {
+		assert.Equal(t, "protocols", set)
+		return []string{"frame", "lines"}, "build it in"
+	}
+	for text, want := range map[string]string{
+		"http": "", "frame": "", "lines": "",
+		"tcp":    "not supported by this version, which has http, frame, lines",
+		"frames": `"frames" is none of the allowed words (did you mean "frame"?); build it in`,
+		"mqtt":   `"mqtt" is none of the allowed words (known: frame, http, lines); build it in`,
+	} {
+		p := Parse(Input{Bytes: []byte("protocol: " + text)})
+		d, out := Decoder{Words: words}, spoken{}
+		d.Decode(p.Documents[0], Root("x"), &out)
+		if want == "" {
+			assert.Empty(t, d.Findings)
+			assert.Equal(t, text, out.Protocol)
+			continue
+		}
+		require.Len(t, d.Findings, 1)
+		assert.Equal(t, want, d.Findings[0].Message)
+	}
+}
+
 func TestWrongTagsPanic(t *testing.T) {
 	assert.Panics(t, func() {
 		Keys(reflect.TypeFor[struct {
