@@ -16,18 +16,33 @@ func newExplain() *cobra.Command {
 	var path string
 	var question explain.Request
 	var fields []string
+	var rpc string
+	var call explain.Call
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "explain -c FILE METHOD URL",
+		Use:   "explain -c FILE {METHOD URL | --rpc INTERFACE/METHOD | --key KEY}",
 		Short: "Tell where a request would go and why, without a running gateway",
 		Long: "Tell where a request would go and why: the candidate routes and what each of them missed, the filters, the endpoints.\n" +
 			"Nothing is sent. The exit code is 0 if the request would be forwarded or answered by a filter, 1 if it would be refused,\n" +
 			"and 2 if the question or the configuration is wrong. Of a running gateway, ask POST /api/v1/explain.",
-		Example: "  corelane explain -c corelane.yaml GET http://shop.example/orders/42 -H 'X-Env: prod'",
-		Args:    cobra.ExactArgs(2),
+		Example: "  corelane explain -c corelane.yaml GET http://shop.example/orders/42 -H 'X-Env: prod'\n" +
+			"  corelane explain -c corelane.yaml --rpc com.example.Order/find --version 1.0.0 --listener calls",
+		Args: cobra.MaximumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			question.Method, question.URL = args[0], args[1]
 			var err error
+			if question.RPC, err = callOf(rpc, call); err != nil {
+				return err
+			}
+			wanted := 2
+			if question.RPC != nil {
+				wanted = 0
+			}
+			if err := cobra.ExactArgs(wanted)(cmd, args); err != nil {
+				return err
+			}
+			if wanted > 0 {
+				question.Method, question.URL = args[0], args[1]
+			}
 			if question.Headers, err = headersOf(fields); err != nil {
 				return err
 			}
@@ -36,10 +51,26 @@ func newExplain() *cobra.Command {
 	}
 	configFlag(cmd, &path)
 	cmd.Flags().StringArrayVarP(&fields, "header", "H", nil, "a field of the request, 'Name: value'; may be repeated")
+	cmd.Flags().StringVar(&rpc, "rpc", "", "a remote call, INTERFACE/METHOD, instead of METHOD and URL")
+	cmd.Flags().StringVar(&call.Group, "group", "", "the group of the remote call")
+	cmd.Flags().StringVar(&call.Version, "version", "", "the version of the remote call")
+	cmd.Flags().StringVar(&call.Key, "key", "", "the route key of a call of a private protocol")
 	cmd.Flags().StringVar(&question.Listener, "listener", "", "where the request arrives; not needed if there is one listener")
 	cmd.Flags().StringVar(&question.Client, "client", "", "IP address of the client (127.0.0.1), or unix")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, as the admin API does")
 	return cmd
+}
+
+// callOf is the call that the flags ask about; nil: none of them is given.
+func callOf(rpc string, call explain.Call) (*explain.Call, error) {
+	if rpc == "" && call == (explain.Call{}) {
+		return nil, nil
+	}
+	var ok bool
+	if call.Interface, call.Method, ok = strings.Cut(rpc, "/"); rpc != "" && !ok {
+		return nil, fmt.Errorf("rpc %q: want INTERFACE/METHOD", rpc)
+	}
+	return &call, nil
 }
 
 // headersOf takes lines such as "Name: value" apart.

@@ -28,7 +28,7 @@ func Arrive(h *codec.Head, lis *snapshot.Listener, peer netip.Addr, scheme strin
 		return refusal(faultExpectation)
 	}
 	x := &Exchange{w: &worker{random: rand.NewChaCha8([32]byte{})}, req: *h}
-	x.lis, x.Scheme = lis, scheme
+	x.lis, x.Scheme, x.message = lis, scheme, lis.Protocol != nil
 	x.Peer, x.peerText = netip.AddrPortFrom(peer, 0), peer.AppendTo(nil)
 	x.clean()
 	*h = x.req

@@ -40,6 +40,36 @@ func TestArrive(t *testing.T) {
 	}
 }
 
+// Group and version are part of what a call names: nobody need be trusted to say
+// them. Of a request by path they are what a proxy tells.
+func TestArriveOfACall(t *testing.T) {
+	for name, tt := range map[string]struct {
+		call          bool
+		field         string
+		group, called string
+	}{
+		"a call":          {true, "X-Rpc-Group", "g", "2.0.0"},
+		"a lookalike":     {true, "X_Rpc_Group", "", "2.0.0"},
+		"a call by a key": {false, "X-Rpc-Group", "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var h codec.Head
+			h.Reset()
+			if h.SetKeyCall([]byte("k")); tt.call {
+				require.True(t, h.SetMethodCall([]byte("I"), []byte("m")))
+			}
+			h.AddString(tt.field, "g")
+			h.AddString("X-Rpc-Version", "2.0.0")
+			h.AddString("X-Gray-Tag", "v2")
+			at := Arrive(&h, &snapshot.Listener{}, netip.MustParseAddr("192.0.2.1"), "http")
+			require.Zero(t, at.Status)
+			require.Equal(t, tt.group, string(h.Get(codec.XRPCGroup)))
+			require.Equal(t, tt.called, string(h.Get(codec.XRPCVersion)))
+			require.Nil(t, h.Get(codec.XGrayTag))
+		})
+	}
+}
+
 func TestRefusals(t *testing.T) {
 	require.Equal(t, refusal(faultRouteNotFound), RefusalOf(codec.RouteNotFound))
 	require.Equal(t, Arrival{Status: 429, Reason: codec.RateLimited}, RefusalOf(codec.RateLimited))

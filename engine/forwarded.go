@@ -15,6 +15,10 @@ var vouched = codec.SetOf(
 	codec.XRealIP, codec.Forwarded, codec.XGrayTag, codec.XRPCGroup, codec.XRPCVersion,
 )
 
+// callNames are fields that belong to what a call of a method names, whoever
+// makes it.
+var callNames = codec.SetOf(codec.XRPCGroup, codec.XRPCVersion)
+
 // maxVouchedName is longer than every name in vouched.
 const maxVouchedName = 24
 
@@ -115,8 +119,12 @@ func parseAddr(b []byte) (netip.Addr, bool) {
 // everybody those whose names differ only in "-", "_" and ".", which many servers
 // cannot tell apart: no proxy writes them.
 func dropVouched(h *codec.Head, trusted bool) {
+	call := h.Call() == codec.ByMethod
 	for i := range h.Len() {
 		k, drop := h.Known(i), !trusted
+		if call && callNames.Has(k) {
+			continue
+		}
 		if k == codec.Unknown {
 			k, drop = lookalike(h.Name(i)), true
 		}

@@ -24,7 +24,8 @@ func Explain(s *snapshot.Snapshot, r Request, now int64) (*Explanation, error) {
 	b := &builder{
 		snap: s, listener: p.listener, now: now, resolver: snapshot.NewResolver(),
 		out: &Explanation{
-			Generation: s.Generation, Listener: p.listener.Name, Method: p.method, Client: clientText(p.peer),
+			Generation: s.Generation, Listener: p.listener.Name, Protocol: protocolName(p.listener.Protocol),
+			Method: p.method, RPC: p.call, Client: clientText(p.peer),
 			Candidates: []Candidate{}, Filters: []Filter{}, Notes: []string{},
 		},
 	}
@@ -56,7 +57,7 @@ func (b *builder) run(p *parsed) {
 	}
 	b.client = at.Client
 	b.out.Client = clientText(at.Client)
-	if !b.resolver.Normalize(b.head, b.listener, &b.record) {
+	if b.head.Call() == codec.ByPath && !b.resolver.Normalize(b.head, b.listener, &b.record) {
 		b.answer(engine.RefusalOf(codec.AmbiguousPath))
 		return
 	}
@@ -146,7 +147,7 @@ func (b *builder) forward(r *snapshot.Route) {
 	b.resolver.Forward(&b.query, b.head, &b.record)
 	b.out.Path.Forwarded, b.out.Host.Forwarded = b.record.Forwarded, b.record.ForwardedHost
 	s := &Service{
-		Name: svc.Name, Balance: svc.Pool.Balance.String(), Endpoints: []Endpoint{},
+		Name: svc.Name, Protocol: protocolName(svc.Protocol), Balance: svc.Pool.Balance.String(), Endpoints: []Endpoint{},
 		Timeouts: b.timeouts(r, svc), Retries: retriesOf(&r.Retries),
 	}
 	b.out.Service = s

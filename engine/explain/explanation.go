@@ -16,13 +16,18 @@ type Explanation struct {
 	// Generation is that of the configuration.
 	Generation uint64 `json:"generation"`
 	Listener   string `json:"listener"`
-	Method     string `json:"method"`
+	// Protocol is what the listener's clients speak.
+	Protocol string `json:"protocol"`
+	Method   string `json:"method"`
+	// RPC is the call that is asked about; nil of a request by path.
+	RPC *Call `json:"rpc"`
 	// Client is the client's address after the forwarding fields of trusted
 	// proxies.
 	Client string `json:"client"`
 	Host   Host   `json:"host"`
 	Path   Path   `json:"path"`
-	// Pattern is that of the candidates, and Candidates are all its routes in
+	// Pattern is that of the candidates, /interface/method or /interface of a call
+	// and the key of one by key, and Candidates are all its routes in
 	// order of rank. No pattern: none covers the path.
 	Pattern    string      `json:"pattern"`
 	Candidates []Candidate `json:"candidates"`
@@ -90,7 +95,9 @@ type Filter struct {
 
 // Service is the target of a request with the settings that apply.
 type Service struct {
-	Name      string     `json:"name"`
+	Name string `json:"name"`
+	// Protocol is what the endpoints speak.
+	Protocol  string     `json:"protocol"`
 	Balance   string     `json:"balance"`
 	Endpoints []Endpoint `json:"endpoints"`
 	// Chosen is the address that a loop without history would take; empty if

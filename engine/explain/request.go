@@ -20,6 +20,9 @@ type Request struct {
 	Method string `json:"method"`
 	// URL is absolute: http or https, host, path and query as a client sends them.
 	URL string `json:"url"`
+	// RPC is asked about instead of a method and a URL; the field Host is then the
+	// authority of the call.
+	RPC *Call `json:"rpc"`
 	// Headers are the fields besides Host, which follows from the URL unless it
 	// is given here.
 	Headers map[string][]string `json:"headers"`
@@ -52,6 +55,8 @@ type parsed struct {
 	target   string
 	host     string
 	text     []byte
+	call     *Call
+	head     *codec.Head // of a call
 }
 
 // parse says what is wrong with a question. What is wrong with the request in
@@ -71,6 +76,9 @@ func (r *Request) parse(s *snapshot.Snapshot) (*parsed, error) {
 			return nil, fmt.Errorf("client: %q is not an IP address", r.Client)
 		}
 		p.peer = p.peer.Unmap()
+	}
+	if r.RPC != nil {
+		return p, p.parseCall(r)
 	}
 	if p.method == "" {
 		p.method = "GET"
@@ -141,6 +149,9 @@ func (p *parsed) shownHost() string {
 
 // path is the target without its query.
 func (p *parsed) path() string {
+	if p.head != nil {
+		return p.target // of a call, which has no query
+	}
 	path, _, _ := strings.Cut(p.target, "?")
 	return path
 }
@@ -175,10 +186,16 @@ func (p *parsed) write(headers map[string][]string) error {
 
 // decode reads the request with the limits of its listener.
 func (p *parsed) decode() (*codec.Head, error) {
-	l := p.listener
+	if p.head != nil {
+		return p.head, nil
+	}
+	l, line := p.listener, p.listener.RequestLine
+	if l.Protocol != nil {
+		line = 0 // its requests have no such line
+	}
 	h, d := new(codec.Head), http1.Decoder{}
 	h.Reset()
-	_, done, err := d.Request(h, p.text, &http1.Limits{RequestLine: l.RequestLine, Headers: l.Headers, HeaderCount: l.HeaderCount})
+	_, done, err := d.Request(h, p.text, &http1.Limits{RequestLine: line, Headers: l.Headers, HeaderCount: l.HeaderCount})
 	if err == nil && !done {
 		err = errors.New("the request is not whole")
 	}

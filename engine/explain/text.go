@@ -11,9 +11,13 @@ import (
 // Write prints the explanation as a tree of plain text.
 func (e *Explanation) Write(w io.Writer) error {
 	var t tree
-	t.line(0, "%s %s", e.Method, e.url())
+	if e.RPC != nil {
+		t.line(0, "call %s", e.RPC)
+	} else {
+		t.line(0, "%s %s", e.Method, e.url())
+	}
 	t.pair(1, "generation", strconv.FormatUint(e.Generation, 10))
-	t.pair(1, "listener", e.Listener+", client "+e.Client)
+	t.pair(1, "listener", e.Listener+speaking(e.Protocol)+", client "+e.Client)
 	t.host(&e.Host)
 	t.path(&e.Path)
 	t.candidates(e)
@@ -68,6 +72,8 @@ func (t *tree) host(h *Host) {
 		return
 	case !h.Known:
 		t.pair(1, "host", h.Matched+", no route is registered for it")
+	case h.Matched == "":
+		t.pair(1, "host", "none, by the routes for any host")
 	case h.Pattern == "":
 		t.pair(1, "host", h.Matched+", by the routes for any host")
 	default:
@@ -94,10 +100,10 @@ func (t *tree) candidates(e *Explanation) {
 		return
 	}
 	if e.Pattern == "" {
-		t.pair(1, "candidates", "none: no pattern covers the path")
+		t.pair(1, "candidates", "none: no "+e.RPC.uncovered())
 		return
 	}
-	t.pair(1, "candidates", "all routes of "+e.Pattern+", in order")
+	t.pair(1, "candidates", "all routes of "+e.RPC.pattern(e.Pattern)+", in order")
 	for _, c := range e.Candidates {
 		name := c.ID
 		if c.Priority != 0 {
@@ -170,7 +176,7 @@ func (t *tree) service(s *Service) {
 	if s == nil {
 		return
 	}
-	t.pair(1, "service", s.Name+", "+s.Balance)
+	t.pair(1, "service", s.Name+speaking(s.Protocol)+", "+s.Balance)
 	for _, e := range s.Endpoints {
 		t.pair(2, s.mark(&e), e.Address+": "+e.summary())
 	}
