@@ -64,31 +64,64 @@ func TestExplain(t *testing.T) {
 		"last hop":       {append(web, "OPTIONS", "http://shop.example", "-H", "Max-Forwards: 0"), exitClean},
 		"options of all": {append(web, "OPTIONS", "http://shop.example"), exitFailed},
 	} {
-		t.Run(name, func(t *testing.T) {
-			code, out, err := explained(tt.args...)
-			require.NoError(t, err)
-			assert.Equal(t, tt.code, code)
-			golden := filepath.Join("testdata/explain", strings.ReplaceAll(name, " ", "_")+".txt")
-			if *update {
-				require.NoError(t, os.WriteFile(golden, []byte(out), 0o600))
-			}
-			want, err := os.ReadFile(golden)
-			require.NoError(t, err)
-			assert.Equal(t, string(want), out)
-			for _, secret := range []string{"top-secret", "guess", "very-private"} {
-				assert.NotContains(t, out, secret)
-			}
-
-			again, text, err := explained(append(tt.args, "--json")...)
-			require.NoError(t, err)
-			assert.Equal(t, tt.code, again)
-			var e explain.Explanation
-			require.NoError(t, json.Unmarshal([]byte(text), &e))
-			var b bytes.Buffer
-			require.NoError(t, e.Write(&b))
-			assert.Equal(t, out, b.String(), "both forms tell the same")
-		})
+		t.Run(name, func(t *testing.T) { checkExplained(t, "testdata/explain/gateway.yaml", name, tt.code, tt.args) })
 	}
+}
+
+func TestExplainOfCalls(t *testing.T) {
+	calls := []string{"--listener", "calls"}
+	for name, tt := range map[string]struct {
+		args []string
+		code int
+	}{
+		"call of version":   {append(calls, "--rpc", "com.example.Order/find", "--version", "2.0.0", "--group", "shop"), exitClean},
+		"call over http":    {append(calls, "--rpc", "com.example.Order/find", "--version", "3.0.0", "-H", "Host: shop.example"), exitClean},
+		"call of interface": {append(calls, "--rpc", "com.example.Order/save"), exitClean},
+		"call of nobody":    {append(calls, "--rpc", "com.example.Cart/find"), exitFailed},
+		"call by key":       {append(calls, "--key", "get?"), exitClean},
+	} {
+		t.Run(name, func(t *testing.T) { checkExplained(t, "testdata/explain/calls.yaml", name, tt.code, tt.args) })
+	}
+	for want, args := range map[string][]string{
+		"accepts 0 arg(s)":                                {"--rpc", "a/b", "GET", "http://h/"},
+		"accepts 2 arg(s)":                                calls,
+		`rpc "a": want INTERFACE/METHOD`:                  append(calls, "--rpc", "a"),
+		"rpc: want an interface and a method, or a key":   append(calls, "--rpc", "a/b", "--key", "k"),
+		`rpc: "/" is not an interface and a method`:       append(calls, "--version", "1"),
+		"rpc: the listener web speaks http, which has no": {"--listener", "web", "--key", "k"},
+	} {
+		code, _, err := runCommand(append([]string{"explain", "-c", "testdata/explain/calls.yaml"}, args...)...)
+		assert.Equal(t, exitUsage, code)
+		assert.ErrorContains(t, err, want)
+	}
+}
+
+// checkExplained holds what a command line prints to its golden file.
+func checkExplained(t *testing.T, config, name string, want int, args []string) {
+	t.Helper()
+	args = append([]string{"explain", "-c", config}, args...)
+	code, out, err := runCommand(args...)
+	require.NoError(t, err)
+	assert.Equal(t, want, code)
+	golden := filepath.Join("testdata/explain", strings.ReplaceAll(name, " ", "_")+".txt")
+	if *update {
+		require.NoError(t, os.WriteFile(golden, []byte(out), 0o600))
+	}
+	text, err := os.ReadFile(golden)
+	require.NoError(t, err)
+	assert.Equal(t, string(text), out)
+	for _, secret := range []string{"top-secret", "guess", "very-private"} {
+		assert.NotContains(t, out, secret)
+	}
+
+	again, asJSON, err := runCommand(append(args, "--json")...)
+	require.NoError(t, err)
+	assert.Equal(t, want, again)
+	var e explain.Explanation
+	require.NoError(t, json.Unmarshal([]byte(asJSON), &e))
+	var b bytes.Buffer
+	require.NoError(t, e.Write(&b))
+	assert.Equal(t, out, b.String(), "both forms tell the same")
 }
 
 // The example in the documentation is what the program prints.
