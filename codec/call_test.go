@@ -56,3 +56,13 @@ func TestKeyCalls(t *testing.T) {
 		require.Equal(t, ByPath, h.Call())
 	}
 }
+
+func TestNotes(t *testing.T) {
+	var h Head
+	h.Reset()
+	require.Zero(t, h.Note())
+	h.SetNote(7)
+	require.Equal(t, uint64(7), h.Note())
+	h.Reset()
+	require.Zero(t, h.Note())
+}

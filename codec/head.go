@@ -54,6 +54,7 @@ type Head struct {
 	reason     Span
 	minor      int
 	lineLength uint32 // bytes of the received first line; 0 once it is not what to send
+	note       uint64
 
 	framing       Framing
 	contentLength int64
@@ -78,6 +79,7 @@ func (h *Head) Reset() {
 	h.line = RequestLine{}
 	h.call = ByPath
 	h.status, h.reason, h.minor, h.lineLength = 0, Span{}, 1, 0
+	h.note = 0
 	h.framing, h.contentLength, h.lengthKept = FramingNone, -1, false
 	h.keepAlive, h.expect100, h.upgrade = true, false, Span{}
 }

@@ -66,6 +66,13 @@ func (h *Head) LengthKept() bool { return h.lengthKept && h.first[ContentLength]
 // AuthoritySpan returns where the authority stands.
 func (h *Head) AuthoritySpan() Span { return h.line.Authority }
 
+// Note returns what SetNote left; 0: nothing.
+func (h *Head) Note() uint64 { return h.note }
+
+// SetNote keeps a number of a decoder's for the Encode of the same protocol, so
+// that it need not find again what was found once. Nobody else reads it.
+func (h *Head) SetNote(n uint64) { h.note = n }
+
 func (h *Head) put(b []byte) Span {
 	from := len(h.buf)
 	h.buf = append(h.buf, b...)

@@ -126,6 +126,11 @@ type Event struct {
 	Head   *Head
 	Data   []byte
 	Amount int
+	// Refused is set with MessageHead where the frame is sound and its contents
+	// are not: the message goes nowhere and is answered with it, and the
+	// connection goes on. Its head calls nothing then. nil with every other
+	// MessageHead.
+	Refused *Error
 }
 
 // Piece is a part of a message on its way out: head and body, or more of the
