@@ -32,7 +32,8 @@ type Protocol interface {
 	// the message cannot be said in this protocol; nothing of it is sent.
 	Encode(dst []byte, p *Piece) ([]byte, error)
 	// AppendFailure appends a whole response that tells a client of a failure of
-	// the gateway's, in the protocol's own words.
+	// the gateway's, in the protocol's own words. It returns dst as it is if the
+	// protocol has none; only closing the connection tells the client then.
 	AppendFailure(dst []byte, f *Failure) []byte
 	// AppendControl appends a message between the two ends of a connection; it
 	// returns dst as it is if the protocol does not know the kind.
