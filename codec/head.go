@@ -50,6 +50,7 @@ type Head struct {
 
 	line       RequestLine
 	call       CallKind
+	raw        Span // see SetRaw
 	status     int
 	reason     Span
 	minor      int
@@ -77,7 +78,7 @@ func (h *Head) Reset() {
 	// Member by member: one assignment would build a second Head and copy it.
 	clear(h.first[:])
 	h.line = RequestLine{}
-	h.call = ByPath
+	h.call, h.raw = ByPath, Span{}
 	h.status, h.reason, h.minor, h.lineLength = 0, Span{}, 1, 0
 	h.note = 0
 	h.framing, h.contentLength, h.lengthKept = FramingNone, -1, false
