@@ -8,16 +8,21 @@ import (
 // OnData implements reactor.Handler: it takes everything, since the decoder keeps
 // what is not complete.
 func (l *link) OnData(_ *reactor.Conn, b []byte) int {
-	for n := 0; n < len(b) && l.state != linkDead; {
+	for n := 0; l.state != linkDead; {
 		if !l.shares() && !l.expects() {
-			l.misses()
-			return len(b)
+			if n < len(b) {
+				l.misses()
+			}
+			break
 		}
 		used, err := l.in.Next(b[n:], &l.event)
 		n += used
 		if err != nil {
 			l.malformed(err)
-			return len(b)
+			break
+		}
+		if l.event.Kind == codec.NeedMore {
+			break
 		}
 		l.dirty = !l.shares() && l.event.Kind == codec.MessageEnd && n < len(b)
 		l.take(&l.event)
@@ -143,7 +148,12 @@ func (l *link) onGoAway(last uint64) {
 // carry is translated first, for which the body is needed.
 func (s *linkStream) onHead() {
 	h := s.t.head
-	if status := h.Status(); status < 200 {
+	if e := s.l.event.Refused; e != nil {
+		s.w.breaks(s.l.ep.Address(), s.l.conn.Remote(), e)
+		s.t.failed(faultBadResponse)
+		return
+	}
+	if h.Status() < 200 {
 		s.t.failed(faultBadResponse)
 		return
 	}

@@ -254,6 +254,7 @@ func (s *linkStream) leave(clean bool) {
 	if l.reading == s {
 		l.reading = nil
 	}
+	l.forget(s.t.head, &s.t.x.trailers)
 	s.w.giveLinkStream(s)
 	switch {
 	case l.state == linkDead:

@@ -10,26 +10,30 @@ import (
 // those behind one that is not answered where there is one at a time.
 func (s *muxSession) OnData(_ *reactor.Conn, b []byte) int {
 	n := 0
-	for n < len(b) {
-		switch s.state {
-		case muxProxy:
-			n += s.readProxy(b[n:])
-			continue
-		case muxEnding, muxClosed:
-			return len(b)
+	for s.state == muxProxy {
+		if n += s.readProxy(b[n:]); n == len(b) {
+			return n
 		}
-		if s.conn.OverHigh() || !s.shares() && s.busy() {
+	}
+	for s.state == muxOpen {
+		// Within a message there is no stopping: of what the decoder has taken it
+		// may still hand out parts.
+		if !s.within && (s.conn.OverHigh() || !s.shares() && s.busy()) {
 			return n
 		}
 		used, err := s.in.Next(b[n:], &s.event)
 		n += used
 		if err != nil {
 			s.malformed(err)
-			return len(b)
+			break
 		}
+		if s.event.Kind == codec.NeedMore {
+			break
+		}
+		s.within = s.event.Kind >= codec.MessageBegin && s.event.Kind < codec.MessageEnd
 		s.take(&s.event)
 	}
-	return n
+	return len(b)
 }
 
 // busy says that a request is whole and not answered.
@@ -149,6 +153,10 @@ func (s *muxSession) onHead() {
 	s.reading = nil
 	s.messages++
 	s.w.loop.Disarm(&s.clock)
+	if e := s.event.Refused; e != nil {
+		st.refuse(faultOf(e))
+		return
+	}
 	if s.traits.Splits || st.empty() {
 		st.begin()
 	}

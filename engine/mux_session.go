@@ -47,6 +47,7 @@ type muxSession struct {
 	clock    reactor.Timer
 	lastID   uint64 // the highest id that was taken
 	messages int
+	within   bool // the decoder is within a message
 	goes     bool // the client was told to go, or has said that it goes
 	blocked  int  // streams whose exchanges wait for room
 }
@@ -197,7 +198,7 @@ func (s *muxSession) endReading(f fault) {
 	s.state = muxEnding
 	if st := s.reading; st != nil {
 		s.reading = nil
-		st.x.refused(st, s.lis, s.refresh(), f)
+		st.refuse(f)
 	}
 	s.table.each(func(st *muxStream) {
 		if !st.whole && st.x != nil {

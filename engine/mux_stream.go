@@ -96,6 +96,16 @@ func (st *muxStream) begin() {
 	x.begin(st, s.lis, s.refresh(), !st.empty())
 }
 
+// refuse answers a request that cannot be read.
+func (st *muxStream) refuse(f fault) {
+	s, x := st.s, st.x
+	st.begun = true
+	s.forget(&x.req)
+	x.Peer, x.Scheme, x.peerText = s.told.peer(s.conn), "http", s.peerText
+	x.oneWay = st.oneWay
+	x.refused(st, s.lis, s.refresh(), f)
+}
+
 // onData takes a piece of the body.
 func (st *muxStream) onData(b []byte) {
 	if st.credit -= len(b); st.credit < 0 {
@@ -239,6 +249,7 @@ func (st *muxStream) breakOff() {
 // done implements downstream: the exchange is over and recycled. What of the
 // answer waits for credit is still sent.
 func (st *muxStream) done() {
+	st.s.forget(&st.x.req, &st.x.reqTrailers)
 	st.x = nil
 	if st.out.ended && !st.out.over && !st.silent() && st.s.state != muxClosed {
 		return
@@ -265,6 +276,7 @@ func (st *muxStream) abandon(err error) {
 		st.x.onClientGone(err)
 		return
 	default:
+		st.s.forget(&st.x.req)
 		st.w.giveBack(st.x) // its head never became whole
 		st.x = nil
 	}
@@ -294,11 +306,16 @@ func (st *muxStream) sendHead(h *codec.Head) {
 // sendFailure says what went wrong, in the client's protocol.
 func (st *muxStream) sendFailure(status int, reason codec.Reason, message string) {
 	st.failure = true
-	w := st.w
+	s, w := st.s, st.w
 	w.scratch = append(w.scratch[:0], message...)
-	st.s.conn.Commit(st.s.protocol.AppendFailure(st.s.conn.Stage(), &codec.Failure{
+	b := s.protocol.AppendFailure(s.conn.Stage(), &codec.Failure{
 		ID: st.out.id, Status: status, Reason: reason, Message: w.scratch, TraceID: st.x.TraceID[:], Request: &st.x.req,
-	}))
+	})
+	if len(b) == 0 {
+		s.state = muxEnding // only the end of the connection says it
+		return
+	}
+	s.conn.Commit(b)
 }
 
 // silent says that nothing more of the answer is sent.

@@ -81,6 +81,15 @@ func (c *wire) credit(id uint64, n int) {
 	c.control(&codec.Control{Kind: codec.Credit, Role: 1 - c.role, ID: id, Amount: n})
 }
 
+// forget keeps the decoder away from a head whose exchange is going to end.
+func (c *wire) forget(heads ...*codec.Head) {
+	for _, h := range heads {
+		if c.event.Head == h {
+			c.event.Head = nil
+		}
+	}
+}
+
 // position is where in the connection's output the next byte will lie.
 func (c *wire) position() uint64 { return c.conn.BytesOut() + uint64(c.conn.Queued()) }
 
