@@ -80,10 +80,10 @@ func (q *byteQueue) drop(l *reactor.Loop, n int) {
 	}
 }
 
-// join appends everything to dst and leaves the queue as it is.
-func (q *byteQueue) join(dst []byte) []byte {
-	if len(q.blocks) == 0 {
-		return append(dst, q.small[q.from:]...)
+// each calls fn with every piece, in order, and leaves the queue as it is.
+func (q *byteQueue) each(fn func(b []byte)) {
+	if len(q.blocks) == 0 && q.size > 0 {
+		fn(q.small[q.from:])
 	}
 	for i, b := range q.blocks {
 		from, to := 0, reactor.BlockSize
@@ -93,8 +93,13 @@ func (q *byteQueue) join(dst []byte) []byte {
 		if i == len(q.blocks)-1 {
 			to = q.used
 		}
-		dst = append(dst, b.Bytes()[from:to]...)
+		fn(b.Bytes()[from:to])
 	}
+}
+
+// join appends everything to dst and leaves the queue as it is.
+func (q *byteQueue) join(dst []byte) []byte {
+	q.each(func(b []byte) { dst = append(dst, b...) })
 	return dst
 }
 

@@ -48,6 +48,8 @@ type setup struct {
 	maxHead   int
 	proxy     snapshot.ProxyVersion
 	spec      route.Spec
+	more      []route.Spec   // further routes to the same service
+	protocol  codec.Protocol // of the services
 	route     func(*snapshot.Route)
 	filters   []any
 	listening []any
@@ -118,7 +120,13 @@ func (g *gateway) compile(generation uint64) *snapshot.Snapshot {
 		s.route(r)
 	}
 	spec := s.spec
-	table, err := route.New[*snapshot.Route](7).Apply([]route.Change[*snapshot.Route]{{Spec: &spec, Payload: r}})
+	changes := []route.Change[*snapshot.Route]{{Spec: &spec, Payload: r}}
+	for i := range s.more {
+		other := *r
+		other.Info.ID, other.Series = s.more[i].ID, snapshot.NewSeries(s.more[i].ID)
+		changes = append(changes, route.Change[*snapshot.Route]{Spec: &s.more[i], Payload: &other})
+	}
+	table, err := route.New[*snapshot.Route](7).Apply(changes)
 	require.NoError(t, err)
 	lis := s.listener
 	lis.Chain = chainOf(s.listening)
@@ -150,7 +158,7 @@ func (g *gateway) service(name string, endpoints []string) *snapshot.Service {
 	require.NoError(g.t, err)
 	return &snapshot.Service{
 		Name: name, Pool: ps, Balance: s.balancing, MaxHead: s.maxHead, ConnectTimeout: s.connect, Timeouts: s.timeouts, Retries: s.retries,
-		Source: netip.Addr{}, ProxyProtocol: s.proxy,
+		Source: netip.Addr{}, ProxyProtocol: s.proxy, Protocol: s.protocol,
 	}
 }
 

@@ -115,6 +115,7 @@ func (l *link) takeControl(e *codec.Event) {
 		l.onGoAway(e.ID)
 	case codec.CancelEvent:
 		if s := l.table.find(e.ID); s != nil {
+			s.whole = true // there is nothing left to cancel
 			s.t.failed(faultUpstreamReset)
 		}
 	case codec.CreditEvent:

@@ -364,11 +364,9 @@ func (s *linkStream) untouched() bool {
 	return s.phase == streamWaits || s.refused || s.l.conn.BytesOut() <= s.sentAt
 }
 
-// mayLose implements upstream. The death of a link that others use is seen at
-// once, so only what the socket does not take is in danger.
-func (s *linkStream) mayLose() bool {
-	return s.phase == streamWaits || s.l.conn.Stalled() && s.untouched()
-}
+// mayLose implements upstream. The endpoint may go away before it has looked at
+// the request.
+func (s *linkStream) mayLose() bool { return s.phase <= streamAsked }
 
 // What follows implements the rest of upstream. There are no tunnels: an answer
 // of 101 is refused, since nobody asked for it.

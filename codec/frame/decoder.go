@@ -11,6 +11,8 @@ type stage uint8
 const (
 	stageHeader   stage = iota // before or inside a header
 	stageHead                  // inside the metadata of a message's first frame
+	stageRefuse                // in front of metadata that is over the limit
+	stageOver                  // inside it
 	stageHold                  // inside the metadata of its last one, which are trailers
 	stageBody                  // inside the body
 	stageTrailers              // behind the body: trailers were announced and wait for a head
@@ -70,6 +72,11 @@ func (d *decoder) step(b []byte, e *codec.Event) (n int, p progress) {
 		return d.readHeader(b, e)
 	case stageHead:
 		return d.readHead(b, e)
+	case stageRefuse:
+		d.stage = stageOver
+		return 0, d.refuse(e, errMetadataBig)
+	case stageOver:
+		return d.pass(b)
 	case stageHold:
 		return d.holdTrailers(b)
 	case stageBody:
@@ -90,8 +97,28 @@ func (d *decoder) step(b []byte, e *codec.Event) (n int, p progress) {
 
 // report makes the event one of the current frame.
 func (d *decoder) report(e *codec.Event, k codec.EventKind) progress {
-	e.Kind, e.ID, e.OneWay = k, d.header.ID, d.header.Kind == OneWay
+	e.Kind, e.ID, e.OneWay, e.Refused = k, d.header.ID, d.header.Kind == OneWay, nil
 	return found
+}
+
+// refuse reports a message whose frame is sound and whose metadata is not.
+func (d *decoder) refuse(e *codec.Event, f *fault) progress {
+	d.report(e, codec.MessageHead)
+	if e.Head != nil {
+		e.Head.Reset()
+	}
+	e.Refused = f.of(d.role)
+	return found
+}
+
+// pass goes over metadata that nobody looks at.
+func (d *decoder) pass(b []byte) (n int, p progress) {
+	n = min(d.left, len(b))
+	if d.left -= n; d.left > 0 {
+		return n, wanting
+	}
+	d.enter(stageBody, d.header.Body)
+	return n, again
 }
 
 // fail records what makes the rest of the connection meaningless.
@@ -151,8 +178,11 @@ func (d *decoder) openMessage(e *codec.Event) progress {
 	switch limit := d.limits.Head; {
 	case (h.Kind == Response) != (d.role == codec.Responses):
 		return d.fail(errDirection)
+	case limit > 0 && h.Metadata > uint32(min(limit, MaxMetadata)) && h.First():
+		d.enter(stageRefuse, h.Metadata)
+		return d.report(e, codec.MessageBegin)
 	case limit > 0 && h.Metadata > uint32(min(limit, MaxMetadata)):
-		return d.fail(errMetadataBig)
+		return d.fail(errMetadataBig) // of trailers
 	case h.First():
 		d.enter(stageHead, h.Metadata)
 		return d.report(e, codec.MessageBegin)
@@ -182,7 +212,7 @@ func (d *decoder) readHead(b []byte, e *codec.Event) (n int, p progress) {
 		return n, again
 	}
 	if f := d.fillHead(h); f != nil {
-		return n, d.fail(f)
+		return n, d.refuse(e, f)
 	}
 	return n, d.report(e, codec.MessageHead)
 }

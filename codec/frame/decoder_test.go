@@ -245,16 +245,9 @@ func TestErrorsOfConnections(t *testing.T) {
 		{"response from a client", requests, frame(Header{Kind: Response, Status: 200, ID: 1}, nil, ""), "bad_request: a frame of this kind travels the other way"},
 		{"request from a service", responses, frame(Header{Kind: Request, ID: 1}, ok, ""), "upstream_bad_response: a frame of this kind travels the other way"},
 		{"one-way request from a service", responses, frame(Header{Kind: OneWay, ID: 1}, ok, ""), "upstream_bad_response: a frame of this kind travels the other way"},
-		{"long metadata", requests, frame(Header{Kind: Request, ID: 1}, append(ok, long...), ""), "headers_too_large: the metadata of a frame is over its limit"},
 		{"long trailers", responses, frame(Header{Kind: Response, Flags: Continues, ID: 1}, long, ""), "upstream_bad_response: the metadata of a frame is over its limit"},
-		{"many pairs", requests, frame(Header{Kind: Request, ID: 1}, append(ok, metadata(many...)...), ""), "headers_too_large: the metadata has more pairs than allowed"},
 		{"many trailers", requests, frame(Header{Kind: Request, Flags: Continues, ID: 1}, metadata(append(many, "a", "b")...), ""), "headers_too_large: the metadata has more pairs than allowed"},
 		{"pseudo name in trailers", requests, frame(Header{Kind: Request, Flags: Continues, ID: 1}, ok, ""), "bad_request: a pseudo name is not known, or not allowed here"},
-		{"pseudo name in a response", responses, frame(Header{Kind: Response, Status: 200, ID: 1}, ok, ""), "upstream_bad_response: a pseudo name is not known, or not allowed here"},
-		{"no call", requests, frame(Header{Kind: Request, ID: 1}, nil, "a"), "bad_request: a request has no :path, no :interface with :method and no :key"},
-		{"no name", requests, frame(Header{Kind: Request, ID: 1}, metadata(":interface", "a/b", ":method", "c"), ""), "bad_request: the interface or the method is not a name"},
-		{"lying pair", requests, frame(Header{Kind: Request, ID: 1}, append(ok, 0, 1, 0xff, 0xff), ""), "bad_request: a pair of the metadata runs beyond its end"},
-		{"zstd twice", requests, frame(Header{Kind: Request, Flags: Zstd, ID: 1}, append(ok, metadata("content-encoding", "gzip")...), ""), "bad_request: the flag ZSTD and Content-Encoding stand together"},
 		{"no credit", requests, frame(Header{Kind: Credit, ID: 1}, nil, "\x00\x00\x00\x00"), "bad_framing: a credit is 0 or over 2147483647 bytes"},
 	}
 	for _, tt := range tests {
@@ -269,6 +262,71 @@ func TestErrorsOfConnections(t *testing.T) {
 	require.Error(t, err)
 	_, again := d.Next([]byte("CL"), &e)
 	require.Equal(t, err, again, "an error is final")
+}
+
+// A message whose frame is sound and whose metadata is not goes nowhere; the
+// connection goes on.
+func TestRefusedMessages(t *testing.T) {
+	ok := metadata(":path", "/")
+	long := metadata("a", strings.Repeat("b", 4<<10))
+	many := []string{}
+	for range 20 {
+		many = append(many, "a", "b")
+	}
+	tests := []struct {
+		name string
+		kit  codectest.Kit
+		wire string
+		err  string
+	}{
+		{"long metadata", requests, frame(Header{Kind: Request, ID: 1}, append(ok, long...), ""), "headers_too_large: the metadata of a frame is over its limit"},
+		{"many pairs", requests, frame(Header{Kind: Request, ID: 1}, append(ok, metadata(many...)...), ""), "headers_too_large: the metadata has more pairs than allowed"},
+		{"pseudo name in a response", responses, frame(Header{Kind: Response, Status: 200, ID: 1}, ok, ""), "upstream_bad_response: a pseudo name is not known, or not allowed here"},
+		{"no call", requests, frame(Header{Kind: Request, ID: 1}, nil, "a"), "bad_request: a request has no :path, no :interface with :method and no :key"},
+		{"no name", requests, frame(Header{Kind: Request, ID: 1}, metadata(":interface", "a/b", ":method", "c"), ""), "bad_request: the interface or the method is not a name"},
+		{"lying pair", requests, frame(Header{Kind: Request, ID: 1}, append(ok, 0, 1, 0xff, 0xff), ""), "bad_request: a pair of the metadata runs beyond its end"},
+		{"zstd twice", requests, frame(Header{Kind: Request, Flags: Zstd, ID: 1}, append(ok, metadata("content-encoding", "gzip")...), ""), "bad_request: the flag ZSTD and Content-Encoding stand together"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			for _, size := range []int{1, 7, 1 << 20} {
+				next := frame(Header{Kind: Response, Status: 200, ID: 2}, nil, "")
+				if tt.kit.Role == codec.Requests {
+					next = usual(2)
+				}
+				require.Equal(t, []string{tt.err, "whole"}, verdicts(t, tt.kit, tt.wire+next, size))
+			}
+		})
+	}
+}
+
+// verdicts are what became of each message, given in pieces of that size.
+func verdicts(t *testing.T, kit codectest.Kit, wire string, size int) (all []string) {
+	d := kit.Protocol.NewDecoder(kit.Role, kit.Limits)
+	var e codec.Event
+	var h codec.Head
+	for b := []byte(wire); len(b) > 0; {
+		piece := b[:min(size, len(b))]
+		for {
+			n, err := d.Next(piece, &e)
+			require.NoError(t, err)
+			piece, b = piece[n:], b[n:]
+			switch {
+			case e.Kind == codec.MessageBegin:
+				h.Reset()
+				e.Head = &h
+			case e.Kind == codec.MessageHead && e.Refused != nil:
+				require.Zero(t, h.Len())
+				all = append(all, e.Refused.Error())
+			case e.Kind == codec.MessageHead:
+				all = append(all, "whole")
+			}
+			if e.Kind == codec.NeedMore {
+				break
+			}
+		}
+	}
+	return all
 }
 
 // Without limits of its own a decoder has those of the protocol.
