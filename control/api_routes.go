@@ -38,9 +38,11 @@ type routeAnswer struct {
 }
 
 // matchAnswer is what a route matches; Pattern is of the kind Kind: exact,
-// template or prefix.
+// template or prefix. What it is a pattern of says Of: path, call (then it is
+// /interface/method, or the prefix /interface) or key.
 type matchAnswer struct {
 	Hosts   []string            `json:"hosts"`
+	Of      string              `json:"of"`
 	Kind    string              `json:"kind"`
 	Pattern string              `json:"pattern"`
 	Methods []string            `json:"methods"`
@@ -135,7 +137,7 @@ func newRouteAnswer(spec *route.Spec, r *snapshot.Route, hits map[string]uint64,
 	a := routeAnswer{
 		ID: spec.ID, Status: "enabled", Priority: spec.Priority,
 		Match: matchAnswer{
-			Hosts: list(spec.Hosts), Kind: spec.Kind.String(), Pattern: spec.Pattern, Methods: list(spec.Methods),
+			Hosts: list(spec.Hosts), Of: spec.Space.String(), Kind: spec.Kind.String(), Pattern: spec.Pattern, Methods: list(spec.Methods),
 			Headers: conditions(spec.Headers), Query: conditions(spec.Query), Cookies: conditions(spec.Cookies),
 			Regex: spec.Regex,
 		},

@@ -21,6 +21,7 @@ type servicesAnswer struct {
 // ejections are ignored.
 type serviceAnswer struct {
 	Name           string           `json:"name"`
+	Protocol       string           `json:"protocol"`
 	Balance        string           `json:"balance"`
 	MaxConnections int              `json:"max_connections"`
 	MaxWaiting     int              `json:"max_waiting"`
@@ -62,7 +63,7 @@ func (n *Node) getServices(w http.ResponseWriter, _ *http.Request) {
 	lanes, now := n.counters.lanes(), reactor.Monotonic()
 	answer := servicesAnswer{Generation: snap.Generation, Services: make([]serviceAnswer, 0, len(snap.Services))}
 	for _, name := range serviceNames(snap) {
-		answer.Services = append(answer.Services, newServiceAnswer(snap.Services[name].Pool, lanes, now))
+		answer.Services = append(answer.Services, newServiceAnswer(snap.Services[name], lanes, now))
 	}
 	writeJSON(w, http.StatusOK, answer)
 }
@@ -76,9 +77,10 @@ func serviceNames(s *snapshot.Snapshot) []string {
 	return names
 }
 
-func newServiceAnswer(s *pool.Service, lanes map[*pool.Endpoint]laneUse, now int64) serviceAnswer {
+func newServiceAnswer(svc *snapshot.Service, lanes map[*pool.Endpoint]laneUse, now int64) serviceAnswer {
+	s := svc.Pool
 	a := serviceAnswer{
-		Name: s.Name, Balance: s.Balance.String(), MaxConnections: s.Limits.MaxConnections, MaxWaiting: s.Limits.MaxWaiting,
+		Name: s.Name, Protocol: svc.Speaks(), Balance: s.Balance.String(), MaxConnections: s.Limits.MaxConnections, MaxWaiting: s.Limits.MaxWaiting,
 		Waiting: s.State.Waiting(), Ejections: s.State.Ejections(), Endpoints: make([]endpointAnswer, 0, len(s.Members)),
 		Panic: s.Panicking(now),
 	}

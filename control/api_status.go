@@ -34,11 +34,12 @@ type statusAnswer struct {
 
 // listenerAnswer is where clients connect; a limit of 0 is none.
 type listenerAnswer struct {
-	Name    string `json:"name"`
-	Address string `json:"address"`
-	Clients int    `json:"clients"`
-	Limit   int    `json:"limit"`
-	Refused uint64 `json:"refused"`
+	Name     string `json:"name"`
+	Address  string `json:"address"`
+	Protocol string `json:"protocol"`
+	Clients  int    `json:"clients"`
+	Limit    int    `json:"limit"`
+	Refused  uint64 `json:"refused"`
 }
 
 // connectionAnswer counts clients; a limit of 0 is none.
@@ -91,10 +92,10 @@ func (n *Node) getStatus(w http.ResponseWriter, _ *http.Request) {
 }
 
 func (n *Node) listeners() []listenerAnswer {
-	all := n.server.Listeners()
+	all, policies := n.server.Listeners(), n.server.Current().Listeners
 	out := make([]listenerAnswer, len(all))
 	for i, l := range all {
-		out[i] = listenerAnswer{Name: l.Name, Address: l.Address, Clients: l.Connections, Limit: l.Limit, Refused: l.Refused}
+		out[i] = listenerAnswer{Name: l.Name, Address: l.Address, Protocol: policies[l.Name].Speaks(), Clients: l.Connections, Limit: l.Limit, Refused: l.Refused}
 	}
 	return out
 }

@@ -20,7 +20,7 @@ func TestStatusAPI(t *testing.T) {
 	assert.Equal(t, uint64(1), s.Generation)
 	assert.Equal(t, uint64(1), s.LoopsGeneration)
 	assert.Equal(t, 2, s.Loops)
-	assert.Equal(t, []listenerAnswer{{Name: "web", Address: r.node.Addresses()[0]}}, s.Listeners)
+	assert.Equal(t, []listenerAnswer{{Name: "web", Address: r.node.Addresses()[0], Protocol: "http"}}, s.Listeners)
 	assert.Equal(t, 100000, s.Connections.Limit)
 	assert.Positive(t, s.Memory.BuffersLimit)
 	assert.Equal(t, r.path(), s.Config.Source)
@@ -59,7 +59,7 @@ func TestRoutesAPI(t *testing.T) {
 	off := last.Routes[0]
 	assert.Equal(t, "disabled", off.Status)
 	assert.Equal(t, matchAnswer{
-		Hosts: []string{"a.example"}, Kind: "template", Pattern: "/t/{id}", Methods: []string{},
+		Hosts: []string{"a.example"}, Of: "path", Kind: "template", Pattern: "/t/{id}", Methods: []string{},
 		Headers: map[string][]string{"X-A": {"b"}},
 	}, off.Match)
 	assert.Equal(t, "/n/{id}", off.RewritePath)

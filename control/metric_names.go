@@ -31,6 +31,7 @@ var (
 	exchangesLive     = describe("exchanges", "Exchanges under way.")
 	oldestExchange    = describe("oldest_exchange_seconds", "Age of the oldest exchange under way.")
 	clientConnections = describe("connections", "Client connections.")
+	listenerInfo      = describe("listener_info", "Always 1; the labels tell what clients of the listener speak.", "listener", "protocol")
 	listenerClients   = describe("listener_connections", "Client connections of the listener.", "listener")
 	listenerRefused   = describe("listener_connections_refused_total", "Client connections closed at once, over limits.connections of the listener.", "listener")
 
@@ -39,6 +40,7 @@ var (
 
 // Of upstreams.
 var (
+	serviceInfo         = describe("service_info", "Always 1; the labels tell what the endpoints speak.", "service", "protocol")
 	upstreamConnections = describe("upstream_connections", "Connections to endpoints, by what they do.", "service", "endpoint", "state")
 	upstreamWaiting     = describe("upstream_waiting", "Exchanges that wait for a connection of the service.", "service")
 	upstreamClosedTotal = describe("upstream_closed_total", "Upstream connections closed, by reason.", "reason")

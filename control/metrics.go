@@ -179,6 +179,7 @@ func (m *metrics) upstreams(out sample) {
 	for i, name := range serviceNames(snap) {
 		service := snap.Services[name].Pool
 		if i < maxServiceSeries {
+			out.gauge(serviceInfo, 1, name, snap.Services[name].Speaks())
 			out.gauge(upstreamWaiting, float64(service.State.Waiting()), name)
 			out.counter(ejectionsTotal, service.State.Ejections(), name)
 			out.flag(servicePanic, service.Panicking(now), name)
@@ -209,6 +210,7 @@ func (m *metrics) process(out sample) {
 	out.flag(nodeReady, n.readiness().Ready)
 	out.gauge(clientConnections, float64(n.server.Connections()))
 	for _, l := range n.server.Listeners() {
+		out.gauge(listenerInfo, 1, l.Name, n.server.Current().Listeners[l.Name].Speaks())
 		out.gauge(listenerClients, float64(l.Connections), l.Name)
 		out.counter(listenerRefused, l.Refused, l.Name)
 	}

@@ -33,6 +33,7 @@ func (x *Exchange) logRecord(b []byte, now int64) []byte {
 	b = appendJSON(b, x.req.Authority(), maxLoggedHost)
 	b = append(b, `,"path":`...)
 	b = appendJSON(b, x.receivedPath(), maxLoggedPath)
+	b = x.appendProtocols(b)
 	b = append(b, `,"endpoint":`...)
 	b = appendJSON(b, x.Endpoint, maxLoggedHost)
 	b = append(b, `,"status":`...)
@@ -62,6 +63,28 @@ func (x *Exchange) logRecord(b []byte, now int64) []byte {
 	return append(b, "}\n"...)
 }
 
+// appendProtocols appends what client and service speak where that is not HTTP on
+// both sides.
+func (x *Exchange) appendProtocols(b []byte) []byte {
+	var client codec.Protocol
+	if x.lis != nil {
+		client = x.lis.Protocol
+	}
+	if client != nil {
+		b = append(b, `,"protocol":`...)
+		b = appendJSON(b, client.Name(), maxLoggedMethod)
+	}
+	switch {
+	case x.svc == nil || x.proto == client:
+	case x.proto == nil:
+		b = append(b, `,"service_protocol":"http"`...)
+	default:
+		b = append(b, `,"service_protocol":`...)
+		b = appendJSON(b, x.proto.Name(), maxLoggedMethod)
+	}
+	return b
+}
+
 // appendMillis appends nanoseconds as milliseconds with three digits behind the
 // point.
 func appendMillis(b []byte, nanos int64) []byte {
@@ -84,9 +107,13 @@ func (x *Exchange) appendClient(b []byte) []byte {
 }
 
 // receivedPath is the path as the client sent it, without the query: queries
-// carry secrets more often than paths do.
+// carry secrets more often than paths do. Of a call it is /interface/method or the
+// key.
 func (x *Exchange) receivedPath() []byte {
 	t := x.req.Target()
+	if x.req.Call() != codec.ByPath {
+		return t
+	}
 	for i, c := range t {
 		if c == '?' {
 			return t[:i]

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/corelane/corelane/codec"
+	"github.com/corelane/corelane/engine/snapshot"
 )
 
 // Call is a remote call that is asked about: by interface and method, or by key.
@@ -63,7 +64,7 @@ func (p *parsed) parseCall(r *Request) error {
 	case r.Method != "" || r.URL != "":
 		return errors.New("rpc: it stands instead of a method and a url")
 	case p.listener.Protocol == nil:
-		return fmt.Errorf("rpc: the listener %s speaks http, which has no calls", p.listener.Name)
+		return fmt.Errorf("rpc: the listener %s speaks %s, which has no calls", p.listener.Name, p.listener.Speaks())
 	case byName == (c.Key != ""):
 		return errors.New("rpc: want an interface and a method, or a key")
 	}
@@ -125,17 +126,9 @@ func (p *parsed) callFields(headers map[string][]string) error {
 	return nil
 }
 
-// protocolName names a protocol; nil is that of the engine itself.
-func protocolName(p codec.Protocol) string {
-	if p == nil {
-		return "http"
-	}
-	return p.Name()
-}
-
 // speaking adds a protocol to a name unless it is the usual one.
 func speaking(protocol string) string {
-	if protocol == "http" || protocol == "" {
+	if protocol == snapshot.HTTP || protocol == "" {
 		return ""
 	}
 	return " (" + protocol + ")"

@@ -24,7 +24,7 @@ func Explain(s *snapshot.Snapshot, r Request, now int64) (*Explanation, error) {
 	b := &builder{
 		snap: s, listener: p.listener, now: now, resolver: snapshot.NewResolver(),
 		out: &Explanation{
-			Generation: s.Generation, Listener: p.listener.Name, Protocol: protocolName(p.listener.Protocol),
+			Generation: s.Generation, Listener: p.listener.Name, Protocol: p.listener.Speaks(),
 			Method: p.method, RPC: p.call, Client: clientText(p.peer),
 			Candidates: []Candidate{}, Filters: []Filter{}, Notes: []string{},
 		},
@@ -147,7 +147,7 @@ func (b *builder) forward(r *snapshot.Route) {
 	b.resolver.Forward(&b.query, b.head, &b.record)
 	b.out.Path.Forwarded, b.out.Host.Forwarded = b.record.Forwarded, b.record.ForwardedHost
 	s := &Service{
-		Name: svc.Name, Protocol: protocolName(svc.Protocol), Balance: svc.Pool.Balance.String(), Endpoints: []Endpoint{},
+		Name: svc.Name, Protocol: svc.Speaks(), Balance: svc.Pool.Balance.String(), Endpoints: []Endpoint{},
 		Timeouts: b.timeouts(r, svc), Retries: retriesOf(&r.Retries),
 	}
 	b.out.Service = s
