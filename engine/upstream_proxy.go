@@ -36,5 +36,5 @@ func (x *Exchange) ends() (client, destination netip.AddrPort) {
 // configuration, is as the try's service wants it.
 func (u *upstreamConn) fits(t *try) bool {
 	svc := t.x.svc
-	return u.source == svc.Source && u.proxy == svc.ProxyProtocol
+	return t.x.proto == nil && u.source == svc.Source && u.proxy == svc.ProxyProtocol
 }
