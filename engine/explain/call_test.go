@@ -45,11 +45,13 @@ func TestExplainCalls(t *testing.T) {
 		text    []string
 	}{
 		"a version": {
-			Call{Interface: "com.example.Order", Method: "find", Version: "2"}, nil, "find 2",
+			Call{Interface: "com.example.Order", Method: "find", Version: "2"},
+			nil, "find 2",
 			[]string{"call com.example.Order/find, version 2\n", "listener     calls (calls), client 127.0.0.1\n", "all routes of com.example.Order/find, in order\n", "yes        find 2\n", "not tried  find\n"},
 		},
 		"another version": {
-			Call{Interface: "com.example.Order", Method: "find", Group: "g", Version: "3"}, nil, "find",
+			Call{Interface: "com.example.Order", Method: "find", Group: "g", Version: "3"},
+			nil, "find",
 			[]string{"call com.example.Order/find, group g, version 3\n", `no         find 2: header X-Rpc-Version: wanted [2], got "3"` + "\n", "none, by the routes for any host\n"},
 		},
 		"any method": {Call{Interface: "com.example.Order", Method: "save"}, nil, "orders", []string{"all routes of com.example.Order, in order\n"}},
