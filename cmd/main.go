@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	_ "github.com/corelane/corelane/codec/dubbo"
 	_ "github.com/corelane/corelane/codec/frame"
 	_ "github.com/corelane/corelane/filters/headers"
 	_ "github.com/corelane/corelane/filters/maintenance"
