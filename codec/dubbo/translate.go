@@ -65,8 +65,10 @@ func (w *jsonWriter) arguments() *fault {
 
 // invoked writes the arguments that a generic call carries in its third one.
 func (w *jsonWriter) invoked() *fault {
-	if !w.value(2) || !w.value(2) {
-		return w.fault
+	for range 2 { // the method and the types
+		if !w.value(2) {
+			return w.fault
+		}
 	}
 	w.out = w.out[:0]
 	for i := range w.made {
