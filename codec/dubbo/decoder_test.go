@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/corelane/corelane/codec"
+	"github.com/corelane/corelane/codec/codectest"
 )
 
 var limits = codec.MessageLimits{Body: 8 << 20}
@@ -440,4 +441,19 @@ func TestABigFrameDoesNotKeepItsMemory(t *testing.T) {
 	}
 	require.Equal(t, codec.MessageEnd, e.Kind)
 	require.Nil(t, d.gathered)
+}
+
+func TestTheContractOfDecoders(t *testing.T) {
+	frames, _ := readVectors(t)
+	for _, v := range frames {
+		kit := codectest.Kit{Protocol: New(), Role: roleOf(v.frame), Limits: limits}
+		kit.Splits(t, v.frame)
+		kit.Truncated(t, v.frame)
+		kit.RoundTrip(t, v.frame)
+		kit.Skips = true
+		kit.Splits(t, v.frame)
+	}
+	kit := codectest.Kit{Protocol: New(), Limits: limits}
+	kit.Cheap(t, append(appendHeader(nil, flagRequest|flagTwoWay, 0, 1, 8<<20), 1, 2, 3), 16<<10)
+	kit.Refuses(t, []byte("\xda\xbb\xc2\x00........\x80\x00\x00\x00"), "bad_request: the length of a frame is negative")
 }
