@@ -4,12 +4,13 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/corelane/corelane/bench/program"
 )
 
 // The two ways to ask.
@@ -67,7 +68,7 @@ func parseOptions(args []string) (*options, error) {
 	o.sizes, errs[1] = numbers("size", *sizes, 0)
 	o.rivals = strings.Split(*rivals, ",")
 	errs[2] = o.validate()
-	o.root, errs[3] = moduleRoot()
+	o.root, errs[3] = program.Root()
 	o.command = commandLine(flags)
 	return o, errors.Join(errs[:]...)
 }
@@ -99,6 +100,11 @@ func (o *options) bound() time.Duration {
 	return time.Duration(slices)*(o.duration+3*time.Second) + 5*time.Minute
 }
 
+// pinned says what runs where.
+func (o *options) pinned() string {
+	return fmt.Sprintf("proxy on CPU %d, origin on CPU %d, load on CPU %d", o.proxyCPU, o.originCPU, o.loadCPU)
+}
+
 // numbers reads a list such as "64,4,16".
 func numbers(name, list string, least int) ([]int, error) {
 	var ns []int
@@ -125,23 +131,6 @@ func commandLine(flags *flag.FlagSet) string {
 		}
 	})
 	return strings.Join(words, " ")
-}
-
-// moduleRoot is the folder with go.mod, here or above.
-func moduleRoot() (string, error) {
-	dir, err := os.Getwd()
-	if err != nil {
-		return "", err
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return dir, nil
-		}
-		if dir == filepath.Dir(dir) {
-			return "", errors.New("run it inside the repository: there is no go.mod here or above")
-		}
-		dir = filepath.Dir(dir)
-	}
 }
 
 // path makes a path of a flag absolute, from the module's root.

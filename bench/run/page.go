@@ -1,23 +1,17 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"io"
-	"maps"
-	"slices"
-	"strings"
-)
 
-// shownCalls is how many system calls a proxy's row names.
-const shownCalls = 5
+	"github.com/corelane/corelane/bench/syscalls"
+)
 
 // writePage writes a result in Markdown.
 func writePage(w io.Writer, r *result) {
 	fmt.Fprintf(w, "# Benchmark of %s\n\n", r.Time.Format("2006-01-02 15:04 UTC"))
 	fmt.Fprintf(w, "Command: `%s`\n\n", r.Command)
-	m := r.Machine
-	fmt.Fprintf(w, "Machine: %s, %d CPUs, %s, %s, kernel %s, %s, wrk %s; %s.\n\n", m.CPU, m.CPUs, m.Memory, m.System, m.Kernel, m.Go, m.Wrk, m.Pinned)
+	fmt.Fprintf(w, "Machine: %v.\n\n", r.Machine)
 	fmt.Fprintf(w, "%s, access logs %s. One worker, thread or loop each. ", modeSentence(r), onOff(r.Log))
 	fmt.Fprint(w, "Processor time is that of all threads of a proxy's processes. Ratios are taken within each round; shown is the median with the quartiles in brackets. Below 1 the proxy in the row needs less than the base (for requests/s: does less).\n")
 	for i := range r.Cells {
@@ -59,8 +53,7 @@ func writeCell(w io.Writer, r *result, c *cellResult) {
 			}
 			fmt.Fprintf(w, "| %s |", name)
 			for _, m := range metrics {
-				s := c.Ratios[name][base][m.name]
-				fmt.Fprintf(w, " %.2f [%.2f–%.2f] |", s.Median, s.Q1, s.Q3)
+				fmt.Fprintf(w, " %v |", c.Ratios[name][base][m.name])
 			}
 			fmt.Fprintln(w)
 		}
@@ -71,29 +64,10 @@ func writeProxies(w io.Writer, r *result) {
 	fmt.Fprint(w, "\n## Proxies\n\n| proxy | version | peak memory MiB | system calls/request | of which |\n|---|---|---|---|---|\n")
 	for _, name := range r.Order {
 		p := r.Proxies[name]
-		total, calls := describeCalls(p.Syscalls)
+		total, calls := syscalls.Describe(p.Syscalls)
 		if p.Note != "" {
 			calls = p.Note
 		}
 		fmt.Fprintf(w, "| %s | %s | %.1f | %s | %s |\n", name, p.Version, float64(p.PeakKiB)/1024, total, calls)
 	}
-}
-
-// describeCalls gives the sum and the most frequent calls.
-func describeCalls(rates map[string]float64) (total, calls string) {
-	if len(rates) == 0 {
-		return "–", ""
-	}
-	sum := 0.0
-	for _, rate := range rates {
-		sum += rate
-	}
-	names := slices.SortedFunc(maps.Keys(rates), func(a, b string) int {
-		return cmp.Or(cmp.Compare(rates[b], rates[a]), cmp.Compare(a, b))
-	})
-	var parts []string
-	for _, name := range names[:min(shownCalls, len(names))] {
-		parts = append(parts, fmt.Sprintf("%s %.2f", name, rates[name]))
-	}
-	return fmt.Sprintf("%.2f", sum), strings.Join(parts, ", ")
 }

@@ -2,12 +2,13 @@ package main
 
 import (
 	"bytes"
-	"math"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/corelane/corelane/bench/spread"
 )
 
 func TestOptions(t *testing.T) {
@@ -41,37 +42,13 @@ func TestParseReport(t *testing.T) {
 	}
 }
 
-func TestParseTrace(t *testing.T) {
-	table := `% time     seconds  usecs/call     calls    errors syscall
------- ----------- ----------- --------- --------- ----------------
- 60.00    0.300000           3     20000        10 read
- 40.00    0.200000           2     20100           write
-  0.00    0.000001           1         1           futex
------- ----------- ----------- --------- --------- ----------------
-100.00    0.500001           2     40101        10 total
-`
-	calls := parseTrace(table)
-	assert.Equal(t, map[string]int{"read": 20000, "write": 20100, "futex": 1}, calls)
-	total, text := describeCalls(perRequest(calls, 10000))
-	assert.Equal(t, "4.01", total)
-	assert.Equal(t, "write 2.01, read 2.00", text)
-	total, _ = describeCalls(nil)
-	assert.Equal(t, "–", total)
-}
-
-func TestSpread(t *testing.T) {
-	assert.Equal(t, spread{Q1: 2, Median: 3, Q3: 4}, spreadOf([]float64{5, 1, 4, 2, 3}))
-	assert.Equal(t, spread{Q1: 1.25, Median: 1.5, Q3: 1.75}, spreadOf([]float64{2, 1, math.NaN()}))
-	assert.Zero(t, spreadOf(nil))
-}
-
 func TestRatiosAreTakenWithinARound(t *testing.T) {
 	rounds := []map[string]sample{
 		{"a": {CPU: 10}, "nginx": {CPU: 20}},
 		{"a": {CPU: 40}, "nginx": {CPU: 80}},
 		{"a": {CPU: 40}, "nginx": {CPU: 0}},
 	}
-	assert.Equal(t, spread{0.5, 0.5, 0.5}, spreadOf(ratios(rounds, "a", "nginx", metrics[0])))
+	assert.Equal(t, spread.Spread{Q1: 0.5, Median: 0.5, Q3: 0.5}, spread.Of(ratios(rounds, "a", "nginx", metrics[0])))
 }
 
 func TestRotated(t *testing.T) {
@@ -102,12 +79,6 @@ func TestPage(t *testing.T) {
 	} {
 		assert.Contains(t, page.String(), want)
 	}
-}
-
-func TestMachineText(t *testing.T) {
-	assert.Equal(t, "23.5 GiB", gibibytes("24689012 kB"))
-	assert.NotEmpty(t, procField("/proc/cpuinfo", "processor"))
-	assert.Empty(t, procField("/does/not/exist", "x"))
 }
 
 func TestFindVersion(t *testing.T) {

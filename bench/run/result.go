@@ -5,16 +5,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
+	"github.com/corelane/corelane/bench/machine"
 	"github.com/corelane/corelane/bench/process"
+	"github.com/corelane/corelane/bench/spread"
 )
 
 // bases are the proxies that the others are compared with.
@@ -27,7 +25,7 @@ type result struct {
 	Mode    string           `json:"mode"`
 	Log     bool             `json:"access_logs"`
 	Seconds float64          `json:"slice_seconds"`
-	Machine machine          `json:"machine"`
+	Machine machine.Facts    `json:"machine"`
 	Order   []string         `json:"order"`
 	Proxies map[string]about `json:"proxies"`
 	Cells   []cellResult     `json:"cells"`
@@ -47,26 +45,14 @@ type cellResult struct {
 	AskedRate float64             `json:"asked_rate,omitempty"`
 	Rounds    []map[string]sample `json:"rounds"`
 	// Medians is proxy → metric, Ratios is proxy → base → metric.
-	Medians map[string]map[string]spread            `json:"medians"`
-	Ratios  map[string]map[string]map[string]spread `json:"ratios"`
-}
-
-// machine says where a run was made, without naming the host.
-type machine struct {
-	CPU    string `json:"cpu"`
-	CPUs   int    `json:"cpus"`
-	Memory string `json:"memory"`
-	Kernel string `json:"kernel"`
-	System string `json:"system"`
-	Go     string `json:"go"`
-	Wrk    string `json:"wrk,omitempty"`
-	Pinned string `json:"pinned"`
+	Medians map[string]map[string]spread.Spread            `json:"medians"`
+	Ratios  map[string]map[string]map[string]spread.Spread `json:"ratios"`
 }
 
 func newResult(ctx context.Context, s *session) *result {
 	r := &result{
 		Time: time.Now().UTC().Truncate(time.Second), Command: s.o.command, Mode: s.o.mode, Log: s.o.log,
-		Seconds: s.o.duration.Seconds(), Machine: thisMachine(s.o), Order: s.o.rivals, Proxies: map[string]about{},
+		Seconds: s.o.duration.Seconds(), Machine: machine.This(s.o.pinned()), Order: s.o.rivals, Proxies: map[string]about{},
 	}
 	out, _ := process.Pinned(ctx, -1, "wrk", "--version").CombinedOutput()
 	r.Machine.Wrk = versionPattern.FindString(string(out))
@@ -76,57 +62,21 @@ func newResult(ctx context.Context, s *session) *result {
 	return r
 }
 
-func thisMachine(o *options) machine {
-	return machine{
-		CPU:    procField("/proc/cpuinfo", "model name"),
-		CPUs:   runtime.NumCPU(),
-		Memory: gibibytes(procField("/proc/meminfo", "MemTotal")),
-		Kernel: strings.TrimSpace(readString("/proc/sys/kernel/osrelease")),
-		System: strings.Trim(procField("/etc/os-release", "PRETTY_NAME"), `"`),
-		Go:     runtime.Version() + " " + runtime.GOARCH,
-		Pinned: fmt.Sprintf("proxy on CPU %d, origin on CPU %d, load on CPU %d", o.proxyCPU, o.originCPU, o.loadCPU),
-	}
-}
-
-// procField finds "name : value" or "NAME=value".
-func procField(path, name string) string {
-	for _, line := range strings.Split(readString(path), "\n") {
-		if rest, ok := strings.CutPrefix(line, name); ok {
-			return strings.TrimSpace(strings.TrimLeft(rest, " \t:="))
-		}
-	}
-	return ""
-}
-
-func readString(path string) string {
-	b, _ := os.ReadFile(path)
-	return string(b)
-}
-
-// gibibytes turns "24689012 kB" into "23.5 GiB".
-func gibibytes(s string) string {
-	kib, err := strconv.ParseFloat(strings.TrimSuffix(s, " kB"), 64)
-	if err != nil {
-		return s
-	}
-	return fmt.Sprintf("%.1f GiB", kib/(1<<20))
-}
-
 // summarise fills the medians and the ratios of every cell.
 func (r *result) summarise() {
 	for i := range r.Cells {
 		c := &r.Cells[i]
-		c.Medians, c.Ratios = map[string]map[string]spread{}, map[string]map[string]map[string]spread{}
+		c.Medians, c.Ratios = map[string]map[string]spread.Spread{}, map[string]map[string]map[string]spread.Spread{}
 		for _, name := range r.Order {
-			c.Medians[name] = map[string]spread{}
-			c.Ratios[name] = map[string]map[string]spread{}
+			c.Medians[name] = map[string]spread.Spread{}
+			c.Ratios[name] = map[string]map[string]spread.Spread{}
 			for _, m := range metrics {
-				c.Medians[name][m.name] = spreadOf(values(c.Rounds, name, m))
+				c.Medians[name][m.name] = spread.Of(values(c.Rounds, name, m))
 			}
 			for _, base := range r.bases() {
-				c.Ratios[name][base] = map[string]spread{}
+				c.Ratios[name][base] = map[string]spread.Spread{}
 				for _, m := range metrics {
-					c.Ratios[name][base][m.name] = spreadOf(ratios(c.Rounds, name, base, m))
+					c.Ratios[name][base][m.name] = spread.Of(ratios(c.Rounds, name, base, m))
 				}
 			}
 		}

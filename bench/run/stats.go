@@ -2,32 +2,7 @@ package main
 
 import (
 	"math"
-	"slices"
 )
-
-// spread is a median with its quartiles.
-type spread struct {
-	Q1     float64 `json:"q1"`
-	Median float64 `json:"median"`
-	Q3     float64 `json:"q3"`
-}
-
-// spreadOf interpolates between the two nearest values; NaN values are left out.
-func spreadOf(values []float64) spread {
-	values = slices.DeleteFunc(slices.Clone(values), math.IsNaN)
-	if len(values) == 0 {
-		return spread{}
-	}
-	slices.Sort(values)
-	return spread{Q1: quantile(values, 0.25), Median: quantile(values, 0.5), Q3: quantile(values, 0.75)}
-}
-
-func quantile(sorted []float64, q float64) float64 {
-	at := q * float64(len(sorted)-1)
-	low := int(at)
-	high := min(low+1, len(sorted)-1)
-	return sorted[low] + (sorted[high]-sorted[low])*(at-float64(low))
-}
 
 // metric is one figure of a sample.
 type metric struct {
