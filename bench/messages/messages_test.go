@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/goccy/go-yaml"
@@ -22,10 +24,9 @@ var anyCPU = []string{"-proxy-cpu=-1", "-origin-cpu=-1", "-load-cpu=-1", "-round
 func TestRun(t *testing.T) {
 	gateway := filepath.Join(t.TempDir(), "corelane")
 	require.NoError(t, process.Build(t.Context(), gateway, "../../cmd/corelane"))
-	out := t.TempDir()
+	lanes, out := lanesOf(t, gateway), t.TempDir()
 	var page bytes.Buffer
-	require.NoError(t, command(append([]string{"-lanes=http", "-gateway", gateway, "-out", out}, anyCPU...), &page))
-	assert.Contains(t, page.String(), "| http | ")
+	require.NoError(t, command(append([]string{"-lanes", strings.Join(lanes, ","), "-gateway", gateway, "-out", out}, anyCPU...), &page))
 	found, err := filepath.Glob(filepath.Join(out, "*-messages.json"))
 	require.NoError(t, err)
 	require.Len(t, found, 1)
@@ -33,13 +34,28 @@ func TestRun(t *testing.T) {
 	require.NoError(t, err)
 	var r result
 	require.NoError(t, json.Unmarshal(b, &r))
-	got := r.Rounds[0]["http"]
-	assert.Positive(t, got.Requests)
-	assert.Zero(t, got.Failures)
-	assert.Positive(t, got.P50)
-	assert.Positive(t, r.Lanes["http"].PeakKiB)
-	// Not every user may trace a process; then the result says so.
-	assert.True(t, len(r.Lanes["http"].Syscalls) > 0 || r.Lanes["http"].Note != "")
+	for _, name := range lanes {
+		assert.Contains(t, page.String(), "| "+name+" | ")
+		got := r.Rounds[0][name]
+		assert.Positive(t, got.Requests, name)
+		assert.Zero(t, got.Failures, name)
+		assert.Positive(t, got.P50, name)
+		assert.Positive(t, r.Lanes[name].PeakKiB, name)
+		// Not every user may trace a process; then the result says so.
+		assert.True(t, len(r.Lanes[name].Syscalls) > 0 || r.Lanes[name].Note != "", name)
+	}
+}
+
+// lanesOf are the lanes whose protocols are compiled into a gateway.
+func lanesOf(t *testing.T, gateway string) []string {
+	spoken, _ := exec.CommandContext(t.Context(), gateway, "protocols").Output()
+	var names []string
+	for _, l := range lanes {
+		if l.name == "http" || bytes.Contains(spoken, []byte(l.service)) {
+			names = append(names, l.name)
+		}
+	}
+	return names
 }
 
 func TestMissingGateway(t *testing.T) {

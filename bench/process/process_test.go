@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
 	"strconv"
 	"testing"
 	"time"
@@ -33,6 +34,20 @@ func TestOwnFamily(t *testing.T) {
 	assert.Positive(t, peak)
 	_, err = Family(-1)
 	assert.Error(t, err)
+}
+
+func TestPeakBeginsAgain(t *testing.T) {
+	touched := bytes.Repeat([]byte("x"), 64<<20)
+	before, err := PeakMemory(os.Getpid())
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, before, len(touched)>>10)
+	touched = nil
+	debug.FreeOSMemory()
+	require.NoError(t, ResetPeak(os.Getpid()))
+	after, err := PeakMemory(os.Getpid())
+	require.NoError(t, err)
+	assert.Less(t, after, before-32<<10)
+	require.Error(t, ResetPeak(-1))
 }
 
 func TestProcessThatEndsAtOnce(t *testing.T) {

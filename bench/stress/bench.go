@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -85,6 +86,8 @@ func (b *bench) stopGateway() {
 type setup struct {
 	loops string
 	cpus  string
+	// protocol of the listener; empty: http.
+	protocol string
 	// services and routes are YAML lists behind those that every setup has.
 	services, routes string
 	// documents are more files of the same folder.
@@ -104,7 +107,7 @@ func (b *bench) start(ctx context.Context, s setup) error {
 	b.admin = addresses[1]
 	text := fmt.Sprintf(`node: {id: stress}
 engine: {loops: %s}
-listeners: [{name: web, address: "%s"}]
+listeners: [{name: web, address: "%s", protocol: %s}]
 admin: {address: "%s", token: stress}
 log: {access: {path: none}, level: warn}
 config: {cache: %s/cache}
@@ -112,7 +115,7 @@ services:
   - {name: origin, endpoints: [{address: "%s"}], pool: {max_connections: 1024, idle: 5m}}
 %sroutes:
   - {id: all, match: {prefix: /}, service: origin}
-%s`, s.loops, addresses[0], b.admin, b.folder, b.origin.Address, s.services, s.routes)
+%s`, s.loops, addresses[0], cmp.Or(s.protocol, "http"), b.admin, b.folder, b.origin.Address, s.services, s.routes)
 	if err := os.RemoveAll(b.config()); err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@
 //	go run ./bench/stress slow      readers and uploads that stop, and honest traffic beside them
 //	go run ./bench/stress reload    one route of many changes under load
 //	go run ./bench/stress scale     one loop and two, what the kernel leaves of the second
+//	go run ./bench/stress inflight  thousands of frames in flight on one upstream connection
 //
 // The gateway runs on -proxy-cpu, everything else on -load-cpu. Latencies are
 // measured by bench/load at 70 % of the peak, in pairs of a quiet slice and one
@@ -38,12 +39,13 @@ type options struct {
 	stopped     int // slow: readers, and as many uploads
 	routes      int // reload: routes in the table
 	changes     int // reload: changes in a slice
+	inflight    int // inflight: requests
 	page        string
 }
 
 // scenarios by name; each writes its findings.
 var scenarios = map[string]func(ctx context.Context, b *bench, out io.Writer) error{
-	"idle": idle, "slow": slow, "reload": reload, "scale": scale,
+	"idle": idle, "slow": slow, "reload": reload, "scale": scale, "inflight": inflight,
 }
 
 func main() { program.Main("stress", command) }
@@ -85,6 +87,7 @@ func parse(args []string) (options, error) {
 	flags.IntVar(&o.stopped, "stopped", 200, "slow: readers that stop, and as many uploads")
 	flags.IntVar(&o.routes, "routes", 50_000, "reload: routes in the table")
 	flags.IntVar(&o.changes, "changes", 20, "reload: changes of one route in a slice")
+	flags.IntVar(&o.inflight, "inflight", 10_000, "inflight: requests in flight at one time")
 	flags.StringVar(&o.page, "page", "", "file that gets the page")
 	// The scenario stands first, flags behind it.
 	if len(args) > 0 {
@@ -94,7 +97,10 @@ func parse(args []string) (options, error) {
 		return o, err
 	}
 	if scenarios[o.what] == nil {
-		return o, fmt.Errorf("%q is none of idle, slow, reload and scale", o.what)
+		return o, fmt.Errorf("%q is none of idle, slow, reload, scale and inflight", o.what)
+	}
+	if o.inflight < 1 || o.inflight > maxInflight {
+		return o, fmt.Errorf("-inflight is not between 1 and %d", maxInflight)
 	}
 	if o.rounds < 1 || o.slice < 100*time.Millisecond || o.connections < 1 {
 		return o, errors.New("a round, 100ms and a connection are the least")

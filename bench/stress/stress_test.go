@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -22,12 +23,16 @@ func TestEveryScenario(t *testing.T) {
 		args []string
 		want []string
 	}{
-		"idle":   {[]string{"-clients=60"}, []string{"| 60 | "}},
-		"slow":   {[]string{"-stopped=2"}, []string{"2 readers that stop on 1024 MiB", "median of 1 pairs"}},
-		"reload": {[]string{"-routes=20", "-changes=2"}, []string{"20 routes of", "2 changes of one route", "Resident after 2 changes"}},
-		"scale":  {nil, []string{"| fixed | ", "| peak | "}},
+		"idle":     {[]string{"-clients=60"}, []string{"| 60 | "}},
+		"slow":     {[]string{"-stopped=2"}, []string{"2 readers that stop on 1024 MiB", "median of 1 pairs"}},
+		"reload":   {[]string{"-routes=20", "-changes=2"}, []string{"20 routes of", "2 changes of one route", "Resident after 2 changes"}},
+		"scale":    {nil, []string{"| fixed | ", "| peak | "}},
+		"inflight": {[]string{"-inflight=3000", "-rounds=2"}, []string{"3000 requests in flight", "| 2 | "}},
 	} {
 		t.Run(what, func(t *testing.T) {
+			if what == "inflight" && !speaksFrame(t, program) {
+				t.Skip("this build has no frame protocol")
+			}
 			page := filepath.Join(t.TempDir(), "page.md")
 			var out bytes.Buffer
 			require.NoError(t, command(append(append([]string{what, "-page", page}, small...), c.args...), &out))
@@ -41,8 +46,14 @@ func TestEveryScenario(t *testing.T) {
 	}
 }
 
+// speaksFrame asks the program for its protocols.
+func speaksFrame(t *testing.T, program string) bool {
+	out, err := exec.CommandContext(t.Context(), program, "protocols").Output()
+	return err == nil && bytes.Contains(out, []byte("frame"))
+}
+
 func TestWrongOptions(t *testing.T) {
-	for _, args := range [][]string{nil, {"odd"}, {"idle", "-rounds=0"}, {"idle", "-slice=1ms"}, {"idle", "-odd"}} {
+	for _, args := range [][]string{nil, {"odd"}, {"idle", "-rounds=0"}, {"idle", "-slice=1ms"}, {"idle", "-odd"}, {"inflight", "-inflight=60001"}} {
 		require.Error(t, command(args, new(bytes.Buffer)), args)
 	}
 	require.NoError(t, command([]string{"idle", "-h"}, new(bytes.Buffer)))
