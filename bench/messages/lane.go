@@ -111,8 +111,8 @@ func (s *session) startOrigin(ctx context.Context, protocol string) error {
 	switch {
 	case protocol == "http":
 		pkg = "./bench/origin"
-	case protocol == "frame" && s.o.frameOrigin != ownOrigin:
-		pkg = s.o.frameOrigin
+	case protocol == "frame" && s.o.echoes():
+		pkg, args = s.o.frameOrigin, append(args, s.o.frameArgs...)
 	default:
 		args = append(args, "-protocol", protocol, "-answer", strconv.Itoa(s.o.size))
 	}
@@ -136,7 +136,7 @@ func (s *session) loadCommand(l *lane, address string, duration time.Duration) [
 	}
 	// A service that only echoes is sent what it shall answer.
 	size := wire.NonceLength
-	if l.service == "frame" && s.o.frameOrigin != ownOrigin {
+	if l.service == "frame" && s.o.echoes() {
 		size = s.o.size
 	}
 	return []string{

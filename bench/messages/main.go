@@ -3,11 +3,11 @@
 // Each lane is a gateway of its own on one CPU with its protocols on both sides;
 // load and origins share the other CPU. Lanes take turns in short slices: one
 // round measures all of them within seconds of each other, and what counts is
-// the ratio to the first lane of the flag -base within a round.
+// the ratio to the lane of -base within a round.
 //
 //	go run ./bench/messages                                    all lanes
 //	go run ./bench/messages -lanes http,frame -rounds 5        two
-//	go run ./bench/messages -frame-origin ./examples/greeter-frame -call Greeter/Echo
+//	go run ./bench/messages -lanes http,frame -frame-origin ./examples/greeter-frame -frame-args -inline -call Greeter/Echo
 //
 // docs/benchmarks.md explains the figures.
 package main

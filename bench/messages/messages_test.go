@@ -73,6 +73,7 @@ func TestWrongOptions(t *testing.T) {
 		{"-connections=0"},
 		{"-size=3"},
 		{"-call=echo"},
+		{"-lanes=http-frame", "-frame-origin=./examples/greeter-frame"},
 		{"-odd"},
 	} {
 		require.Error(t, command(args, new(bytes.Buffer)), args)
@@ -112,14 +113,14 @@ func TestConfigurations(t *testing.T) {
 }
 
 func TestLoadCommands(t *testing.T) {
-	o, err := parse([]string{"-frame-origin=./examples/greeter-frame", "-size=256"})
+	o, err := parse([]string{"-lanes=http,frame,dubbo", "-frame-origin=./examples/greeter-frame", "-frame-args=-inline", "-size=256"})
 	require.NoError(t, err)
+	assert.Equal(t, []string{"-inline"}, o.frameArgs)
 	s := &session{o: &o, load: "frameload"}
 	want := map[string][]string{
-		"http":       {"-c", "64", "http://a:1/256"},
-		"frame":      {"-protocol", "frame", "-connections", "4", "-streams", "16", "-size", "256", "-answer", "256"},
-		"http-frame": {"-c", "64", "http://a:1/256"},
-		"dubbo":      {"-protocol", "dubbo", "-size", "16", "-answer", "256"},
+		"http":  {"-c", "64", "http://a:1/256"},
+		"frame": {"-protocol", "frame", "-connections", "4", "-streams", "16", "-size", "256", "-answer", "256"},
+		"dubbo": {"-protocol", "dubbo", "-size", "16", "-answer", "256"},
 	}
 	for name, words := range want {
 		assert.Subset(t, s.loadCommand(laneNamed(name), "a:1", o.duration), words, name)

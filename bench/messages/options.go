@@ -29,6 +29,7 @@ type options struct {
 
 	gateway     string
 	frameOrigin string
+	frameArgs   []string
 	call        wire.Call
 	root, out   string
 
@@ -50,6 +51,7 @@ func parse(args []string) (options, error) {
 	flags.BoolVar(&o.trace, "strace", true, "count system calls in a slice of its own")
 	flags.StringVar(&o.gateway, "gateway", "bin/corelane", "the program to measure")
 	flags.StringVar(&o.frameOrigin, "frame-origin", ownOrigin, "package of the frame service; another one takes -listen and echoes bodies")
+	frameArgs := flags.String("frame-args", "", "further arguments of -frame-origin, separated by spaces")
 	call := flags.String("call", "bench.Echo/echo", "INTERFACE/METHOD that messages call")
 	flags.StringVar(&o.out, "out", "bench/results", "folder for the JSON and Markdown results; empty: none")
 	flags.IntVar(&o.proxyCPU, "proxy-cpu", 0, "CPU of the gateway; -1: any")
@@ -58,7 +60,7 @@ func parse(args []string) (options, error) {
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
-	o.lanes = strings.Split(*names, ",")
+	o.lanes, o.frameArgs = strings.Split(*names, ","), strings.Fields(*frameArgs)
 	o.call.Interface, o.call.Method, _ = strings.Cut(*call, "/")
 	o.command = commandLine(flags)
 	var err error
@@ -83,11 +85,17 @@ func (o *options) validate() error {
 	if o.size < wire.NonceLength || o.size > wire.MaxBody {
 		errs = append(errs, fmt.Errorf("-size is not between %d and %d", wire.NonceLength, wire.MaxBody))
 	}
+	if o.echoes() && slices.Contains(o.lanes, "http-frame") {
+		errs = append(errs, errors.New("lane http-frame needs the service that knows /SIZE: no -frame-origin"))
+	}
 	if o.call.Interface == "" || o.call.Method == "" {
 		errs = append(errs, errors.New("-call is not INTERFACE/METHOD"))
 	}
 	return errors.Join(errs...)
 }
+
+// echoes says that the frame service is another, which only echoes.
+func (o *options) echoes() bool { return o.frameOrigin != ownOrigin }
 
 // bound is a time that a run cannot need: each slice may take 3 s longer than
 // it should, and all else 5 minutes.
