@@ -50,6 +50,19 @@ func TestPeakBeginsAgain(t *testing.T) {
 	require.Error(t, ResetPeak(-1))
 }
 
+func TestSockets(t *testing.T) {
+	before, err := Sockets(os.Getpid())
+	require.NoError(t, err)
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer ln.Close()
+	now, err := Sockets(os.Getpid())
+	require.NoError(t, err)
+	assert.Equal(t, 1, now-before)
+	_, err = Sockets(-1)
+	require.Error(t, err)
+}
+
 func TestProcessThatEndsAtOnce(t *testing.T) {
 	free, err := loopback.FreeAddresses(1)
 	require.NoError(t, err)

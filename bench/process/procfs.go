@@ -133,3 +133,18 @@ func Descriptors(pid int) (int, error) {
 	entries, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
 	return len(entries), err
 }
+
+// Sockets is how many of them are sockets. A Go program opens descriptors of its
+// runtime's when it likes.
+func Sockets(pid int) (int, error) {
+	dir := fmt.Sprintf("/proc/%d/fd", pid)
+	entries, err := os.ReadDir(dir)
+	count := 0
+	for _, entry := range entries {
+		// One that was closed since has no target.
+		if target, _ := os.Readlink(filepath.Join(dir, entry.Name())); strings.HasPrefix(target, "socket:") {
+			count++
+		}
+	}
+	return count, err
+}
