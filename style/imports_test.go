@@ -82,6 +82,16 @@ var foreign = []struct {
 		[]string{"engine", "engine/", "codec", "codec/", "route", "pool", "filters"},
 		"metrics are rendered by control",
 	},
+	{
+		"github.com/cloudwego/netpoll",
+		[]string{"engine", "engine/", "codec", "codec/", "route", "pool", "pool/", "filters", "filters/", "config", "config/", "control", "control/", "cmd", "cmd/"},
+		"the engine has loops of its own; netpoll is for services (sdk) and yardsticks (bench)",
+	},
+	{
+		"github.com/klauspost/compress",
+		[]string{"engine", "engine/", "codec", "codec/", "route", "pool"},
+		"bodies pass through the engine as they are",
+	},
 }
 
 func TestImports(t *testing.T) {
