@@ -37,11 +37,11 @@ func TestGreeter(t *testing.T) {
 	}{
 		{"hello", frame.Message{Call: frame.Method("Greeter", "Hello"), Body: []byte("you")}, 200, "hello, you", nil},
 		{"by path", frame.Message{Call: frame.Path("GET", "/Greeter/Hello?a=b"), Body: []byte("you")}, 200, "hello, you", nil},
-		{"echo", frame.Message{Call: frame.Method("Greeter", "Echo"), Metadata: frame.Metadata{{"x-a", "b"}, {"c", "d"}}, Body: []byte("e")}, 200, "e", frame.Metadata{{"x-a", "b"}}},
-		{"slow", frame.Message{Call: frame.Method("Greeter", "Slow"), Metadata: frame.Metadata{{"x-delay", "1ms"}}}, 200, "done", nil},
-		{"slow by no known time", frame.Message{Call: frame.Method("Greeter", "Slow"), Metadata: frame.Metadata{{"x-delay", "x"}}}, 400, `x-delay: time: invalid duration "x"`, nil},
+		{"echo", frame.Message{Call: frame.Method("Greeter", "Echo"), Metadata: frame.Metadata{{Name: "x-a", Value: "b"}, {Name: "c", Value: "d"}}, Body: []byte("e")}, 200, "e", frame.Metadata{{Name: "x-a", Value: "b"}}},
+		{"slow", frame.Message{Call: frame.Method("Greeter", "Slow"), Metadata: frame.Metadata{{Name: "x-delay", Value: "1ms"}}}, 200, "done", nil},
+		{"slow by no known time", frame.Message{Call: frame.Method("Greeter", "Slow"), Metadata: frame.Metadata{{Name: "x-delay", Value: "x"}}}, 400, `x-delay: time: invalid duration "x"`, nil},
 		{"fail", frame.Message{Call: frame.Method("Greeter", "Fail")}, 500, "the handler failed", nil},
-		{"fail with", frame.Message{Call: frame.Method("Greeter", "Fail"), Metadata: frame.Metadata{{"x-status", "418"}}}, 418, "asked to fail with 418", nil},
+		{"fail with", frame.Message{Call: frame.Method("Greeter", "Fail"), Metadata: frame.Metadata{{Name: "x-status", Value: "418"}}}, 418, "asked to fail with 418", nil},
 		{"unknown", frame.Message{Call: frame.Method("Greeter", "Sing")}, 404, "Greeter/Sing is not known here", nil},
 	}
 	for _, tt := range tests {

@@ -188,19 +188,18 @@ func (c *Client) dial(s *slot, d *dial) {
 		c.conns[conn] = struct{}{}
 	}
 	c.mu.Unlock()
-	if closed {
-		d.err = &Error{Kind: Closed, Peer: c.Address}
-		conn.l.fail(&Error{Kind: Closed, Peer: c.Address})
-		return
-	}
 	_ = nc.SetOnRequest(func(_ context.Context, nc netpoll.Connection) error {
 		conn.l.onRequest(nc)
 		return nil
 	})
 	if !nc.IsActive() {
 		// It ended before netpoll knew whom to tell.
-		conn.l.fail(conn.l.disconnected())
+		conn.l.end(conn.l.disconnected())
 		_ = nc.Close()
+	}
+	if closed {
+		d.err = &Error{Kind: Closed, Peer: c.Address}
+		conn.l.fail(&Error{Kind: Closed, Peer: c.Address})
 	}
 }
 

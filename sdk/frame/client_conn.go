@@ -250,3 +250,5 @@ func (c *clientConn) closeIfUnused() {
 }
 
 func (c *clientConn) ended(*Error) { c.client.leave(c, true) }
+
+func (c *clientConn) closed() {}

@@ -51,14 +51,20 @@ func (x *exchange) run() {
 	case err == nil:
 		err = x.w.finish()
 	}
-	if err != nil && x.ctx.Err() == nil {
-		x.l.o.Logger.Error("frame: a request failed", "peer", x.l.peer, "call", x.req.Call.String(), "err", err)
+	if x.ctx.Err() == nil {
+		x.log(err)
 	}
 	if err != nil && !x.req.OneWay {
 		x.refuse(err)
 	}
 	x.req.Body.close()
 	x.ctx.end(context.Canceled)
+}
+
+func (x *exchange) log(err error) {
+	if err != nil {
+		x.l.o.Logger.Error("frame: a request failed", "peer", x.l.peer, "call", x.req.Call.String(), "err", err)
+	}
 }
 
 // handle calls the handler. A panic is its error.
@@ -74,6 +80,7 @@ func (x *exchange) handle() (err error) {
 // refuse answers with the error, or cancels a response that has begun.
 func (x *exchange) refuse(err error) {
 	if x.w.begun {
+		x.w.over = true
 		x.giveUp(err)
 		return
 	}
@@ -87,7 +94,6 @@ func (x *exchange) refuse(err error) {
 
 // giveUp tells the client that the response will not be completed.
 func (x *exchange) giveUp(err error) {
-	x.w.over = true
 	if x.l.forget(&x.stream) {
 		status, text := answer(err)
 		x.l.sendCancel(x.id, status, codec.InternalError.String(), text)

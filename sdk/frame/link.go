@@ -25,8 +25,10 @@ type side interface {
 	complete(s *stream, whole []byte)
 	// goneAway is told that the peer takes nothing above last.
 	goneAway(last uint64, why *Error)
-	// ended is called once when the connection is of no use any more, by anybody.
+	// ended is called once when the connection is of no use any more, by anybody;
+	// closed when it is closed.
 	ended(why *Error)
+	closed()
 }
 
 // link is one connection of either side: its output, the streams that live on
@@ -98,17 +100,30 @@ func (l *link) closed() {
 	l.fdMu.Lock()
 	l.fdGone = true
 	l.fdMu.Unlock()
+	l.side.closed()
 }
 
 // fail ends the link and everything on it. Any goroutine may call it; the first
 // reason stays.
 func (l *link) fail(why *Error) {
 	if l.end(why) {
-		_ = l.nc.Close()
+		l.shut(syscall.SHUT_RDWR)
 	}
 }
 
-// end is fail without closing the connection.
+// shut has the kernel end the connection, in one direction or both, which makes
+// netpoll's poller close it. Its Close is not called: when the peer ends the
+// connection at that moment, the poller takes a descriptor off its list that is
+// closed by then, and may be another connection's.
+func (l *link) shut(how int) {
+	l.fdMu.Lock()
+	defer l.fdMu.Unlock()
+	if !l.fdGone {
+		_ = syscall.Shutdown(l.fd, how)
+	}
+}
+
+// end is fail without the connection's end.
 func (l *link) end(why *Error) bool {
 	l.mu.Lock()
 	if l.err != nil {
@@ -124,10 +139,10 @@ func (l *link) end(why *Error) bool {
 	}
 	l.wake()
 	l.mu.Unlock()
+	l.side.ended(why) // before those who may call again hear of it
 	for _, s := range live {
 		s.fail(why)
 	}
-	l.side.ended(why)
 	return true
 }
 
@@ -148,18 +163,10 @@ func (l *link) abort(status int, reason, text string) {
 	}
 	if l.end(why) {
 		_, _ = l.writeNow(last)
-		l.halfClose()
-		time.AfterFunc(linger, func() { _ = l.nc.Close() })
-	}
-}
-
-// halfClose makes the peer see the end while what it sends is still read: a
-// plain close would reset the connection and lose what it has not read.
-func (l *link) halfClose() {
-	l.fdMu.Lock()
-	defer l.fdMu.Unlock()
-	if !l.fdGone {
-		_ = syscall.Shutdown(l.fd, syscall.SHUT_WR)
+		// What it sends is still read: to close now would reset the connection and
+		// lose what it has not read.
+		l.shut(syscall.SHUT_WR)
+		time.AfterFunc(linger, func() { l.shut(syscall.SHUT_RDWR) })
 	}
 }
 
@@ -205,7 +212,7 @@ func (l *link) write() {
 		}
 		n, err := l.writeNow(out)
 		if err != nil {
-			l.fail(&Error{Kind: Disconnected, Peer: l.peer, Err: err})
+			l.lose(err)
 			return
 		}
 		if n < len(out) {
@@ -217,6 +224,13 @@ func (l *link) write() {
 		}
 		l.giveBack(out)
 	}
+}
+
+// lose is called when nothing can be written any more. What the peer said before it
+// closed is still read, since it may have said which calls it has not looked at;
+// then netpoll tells of the end. l.writing stays, so that nobody tries again.
+func (l *link) lose(err error) {
+	time.AfterFunc(linger, func() { l.fail(&Error{Kind: Disconnected, Peer: l.peer, Err: err}) })
 }
 
 // takeOut takes what is to be written. Without anything the writing is over.
@@ -316,9 +330,16 @@ func (l *link) beginTurn() {
 func (l *link) endTurn() {
 	l.mu.Lock()
 	l.turn = false
+	l.wake()
+	l.mu.Unlock()
+	l.flush()
+}
+
+// flush writes what waits, unless somebody does it already.
+func (l *link) flush() {
+	l.mu.Lock()
 	start := !l.writing && len(l.out) > 0
 	l.writing = l.writing || start
-	l.wake()
 	l.mu.Unlock()
 	if start {
 		l.write()

@@ -218,6 +218,7 @@ func (l *link) giveUp(s *stream, why *Error) {
 		l.sendCancel(s.id, codec.BodyTooLarge.Status(), codec.BodyTooLarge.String(), why.Text)
 	}
 	s.fail(why)
+	s.in.close() // it may have no handler yet that would
 }
 
 // onControl takes a frame that is no message.

@@ -84,22 +84,24 @@ func (w *Responder) send(h *head, body []byte) error {
 	}
 	if w.x.inline {
 		// The reader must not wait for credit that it has to read itself.
-		rest = bytes.Clone(rest)
+		rest, trailers := bytes.Clone(rest), w.Trailers
 		w.x.server.handlers.begin()
 		go func() {
 			defer w.x.server.handlers.end()
 			// The request's own context ends with its handler.
-			_ = w.sendRest(context.Background(), rest)
+			w.x.log(w.x.sendRest(context.Background(), rest, trailers))
 		}()
 		return nil
 	}
-	return w.sendRest(&w.x.ctx, rest)
+	return w.x.sendRest(&w.x.ctx, rest, w.Trailers)
 }
 
-func (w *Responder) sendRest(ctx context.Context, rest []byte) error {
-	err := w.x.sendMore(ctx, rest, true, w.Trailers)
+// sendRest sends the end of a response. It does not touch the Responder, which
+// may be the handler's meanwhile.
+func (x *exchange) sendRest(ctx context.Context, rest []byte, trailers Metadata) error {
+	err := x.sendMore(ctx, rest, true, trailers)
 	if err != nil {
-		w.x.giveUp(err)
+		x.giveUp(err)
 	}
 	return err
 }
@@ -225,5 +227,5 @@ func (w *Responder) finish() error {
 	if err != nil {
 		return err
 	}
-	return w.sendRest(&w.x.ctx, body)
+	return w.x.sendRest(&w.x.ctx, body, w.Trailers)
 }

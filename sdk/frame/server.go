@@ -6,7 +6,6 @@ import (
 	"net"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/cloudwego/netpoll"
@@ -44,11 +43,12 @@ type Server struct {
 
 	handlers handlers
 
-	mu       sync.Mutex
-	links    map[*link]struct{}
-	loop     netpoll.EventLoop
-	listener *doorListener
-	closed   bool
+	mu     sync.Mutex
+	links  map[*link]struct{}
+	loop   netpoll.EventLoop
+	door   *door
+	closed bool
+	empty  chan struct{} // closed when no link is left; nil: nobody waits
 }
 
 // ErrServerClosed is returned by Serve after Shutdown.
@@ -69,7 +69,7 @@ func (s *Server) Serve(l net.Listener) error {
 	if s.Handler == nil {
 		return errors.New("frame: the server has no handler")
 	}
-	converted, err := netpoll.ConvertListener(l)
+	door, err := newDoor(l)
 	if err != nil {
 		return err
 	}
@@ -86,14 +86,15 @@ func (s *Server) Serve(l net.Listener) error {
 	s.mu.Lock()
 	if s.closed || s.loop != nil {
 		s.mu.Unlock()
-		_ = converted.Close()
+		_ = door.Close()
 		return ErrServerClosed
 	}
 	s.loop, s.links = loop, map[*link]struct{}{}
-	s.listener = &doorListener{Listener: converted}
+	s.door = door
 	s.mu.Unlock()
-	err = loop.Serve(s.listener)
-	if s.listener.shut.Load() {
+	err = loop.Serve(door)
+	close(door.left)
+	if door.shut.Load() {
 		return ErrServerClosed
 	}
 	return err
@@ -127,9 +128,7 @@ func (s *Server) accept(nc netpoll.Connection, o *Options) context.Context {
 	c := &serverConn{server: s, handler: s.Handler, handlers: &s.handlers, inline: s.Inline}
 	c.l = newLink(nc, o, c)
 	s.mu.Lock()
-	if !s.closed {
-		s.links[c.l] = struct{}{}
-	}
+	s.links[c.l] = struct{}{}
 	closed := s.closed
 	s.mu.Unlock()
 	if closed {
@@ -144,7 +143,7 @@ func (s *Server) accept(nc netpoll.Connection, o *Options) context.Context {
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.mu.Lock()
 	s.closed = true
-	loop, listener := s.loop, s.listener
+	loop, door := s.loop, s.door
 	var links []*link
 	for l := range s.links {
 		links = append(links, l)
@@ -153,7 +152,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	if loop == nil {
 		return nil
 	}
-	listener.close()
+	door.close()
 	var err error
 	for _, l := range links {
 		l.leave()
@@ -169,9 +168,28 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	for _, l := range links {
 		l.fail(&Error{Kind: Closed, Peer: l.peer})
 	}
+	return errors.Join(err, s.close(ctx))
+}
+
+// close closes the listener when netpoll has let go of it and of the connections.
+// A handler that does not return keeps its connection only so long.
+func (s *Server) close(ctx context.Context) error {
 	quick, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
-	return errors.Join(err, loop.Shutdown(quick))
+	s.mu.Lock()
+	empty := make(chan struct{})
+	if s.empty = empty; len(s.links) == 0 {
+		close(empty)
+		s.empty = nil
+	}
+	s.mu.Unlock()
+	for _, done := range []chan struct{}{empty, s.door.left} {
+		select {
+		case <-done:
+		case <-quick.Done():
+		}
+	}
+	return s.loop.Shutdown(quick)
 }
 
 // leave tells the peer that nothing more is taken.
@@ -179,6 +197,7 @@ func (l *link) leave() {
 	l.mu.Lock()
 	l.leaving = true
 	l.commit(wire.AppendDetail(l.out, wire.GoAway, l.last, 0, codec.Draining.String(), ""))
+	l.flush() // the reader may be busy for longer than there is time
 }
 
 // waitIdle waits until nothing is under way.
@@ -221,9 +240,17 @@ func (c *serverConn) ended(why *Error) {
 	if why.Kind == Unresponsive {
 		c.l.o.Logger.Warn("frame: the connection is given up", "err", why)
 	}
-	c.server.mu.Lock()
-	delete(c.server.links, c.l)
-	c.server.mu.Unlock()
+}
+
+func (c *serverConn) closed() {
+	s := c.server
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.links, c.l)
+	if s.empty != nil && len(s.links) == 0 {
+		close(s.empty)
+		s.empty = nil
+	}
 }
 
 // handlers counts those that run.
@@ -257,27 +284,4 @@ func (h *handlers) wait(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// doorListener can stop listening while netpoll still has it: netpoll closes a
-// listener together with connections that look idle to it, which those with
-// running handlers do.
-type doorListener struct {
-	netpoll.Listener
-	shut atomic.Bool
-}
-
-// Accept says nothing of the error that comes of a shut door.
-func (d *doorListener) Accept() (net.Conn, error) {
-	c, err := d.Listener.Accept()
-	if err != nil && d.shut.Load() {
-		return nil, nil
-	}
-	return c, err
-}
-
-func (d *doorListener) close() {
-	if !d.shut.Swap(true) {
-		_ = syscall.Shutdown(d.Fd(), syscall.SHUT_RD)
-	}
 }

@@ -66,7 +66,7 @@ func TestCallsAreUnderstood(t *testing.T) {
 		{
 			"key",
 			raw{kRequest, 0, 0, 3, []string{":key", "17", "b", "1", "b", "2"}, ""},
-			frame.Request{ID: 3, Call: frame.Key("17"), Metadata: frame.Metadata{{"b", "1"}, {"b", "2"}}},
+			frame.Request{ID: 3, Call: frame.Key("17"), Metadata: frame.Metadata{{Name: "b", Value: "1"}, {Name: "b", Value: "2"}}},
 		},
 	}
 	for _, tt := range tests {

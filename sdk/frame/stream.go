@@ -180,7 +180,7 @@ func (in *inbox) consume(n int) (credit int) {
 	if in.off += n; in.off == len(in.b) {
 		in.b, in.off = in.b[:0], 0
 	}
-	if in.end || in.used < wire.Window/2 {
+	if in.end || in.err != nil || in.used < wire.Window/2 {
 		return 0
 	}
 	credit, in.used = in.used, 0
