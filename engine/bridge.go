@@ -18,6 +18,9 @@ func (x *Exchange) bridge() error {
 	}
 	if x.proto == nil {
 		x.tellDeadline()
+		if x.message && len(x.req.Authority()) == 0 {
+			x.req.SetAuthority([]byte(x.svc.Name)) // HTTP wants a host (RFC 9112 §3.2)
+		}
 	}
 	if x.message && x.down.protocol() != x.proto {
 		return x.down.neutral()

@@ -595,8 +595,12 @@ func TestFrameServiceMisbehaves(t *testing.T) {
 		wire   func(got fr) string
 		reason codec.Reason
 	}{
-		"garbage":        {func(fr) string { return "HTTP/1.1 200 OK\r\n\r\n        " }, codec.UpstreamReset},
-		"second answer":  {func(f fr) string { m := f.answer("a"); m.flags = frame.More; return string(m.bytes()) + string(m.bytes()) }, codec.UpstreamBadResponse},
+		"garbage": {func(fr) string { return "HTTP/1.1 200 OK\r\n\r\n        " }, codec.UpstreamReset},
+		"second answer": {func(f fr) string {
+			m := f.answer("a")
+			m.flags = frame.More
+			return string(m.bytes()) + string(m.bytes())
+		}, codec.UpstreamBadResponse},
 		"broken head":    {func(f fr) string { b := f.answer("", "x", "y").bytes(); b[25] = 0; return string(b) }, codec.UpstreamBadResponse},
 		"request of its": {func(f fr) string { return string(rpcCall(f.id, "").bytes()) }, codec.UpstreamReset},
 	} {
