@@ -14,7 +14,7 @@ import (
 // goroutine, read no clock and format no strings.
 var hotPackages = map[string]bool{
 	"engine": true, "engine/reactor": true, "engine/snapshot": true, "engine/sketch": true,
-	"codec": true, "codec/frame": true, "codec/dubbo": true, "codec/http1": true, "codec/layout": true, "codec/proxyproto": true,
+	"codec": true, "codec/frame": true, "codec/dubbo": true, "codec/http1": true, "codec/layout": true, "codec/proxyproto": true, "codec/tlshello": true,
 	"route": true, "pool": true, "filters": true,
 }
 
