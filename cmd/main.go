@@ -14,6 +14,7 @@ import (
 	_ "github.com/corelane/corelane/codec/dubbo"
 	_ "github.com/corelane/corelane/codec/frame"
 	_ "github.com/corelane/corelane/filters/headers"
+	_ "github.com/corelane/corelane/filters/iplist"
 	_ "github.com/corelane/corelane/filters/maintenance"
 	_ "github.com/corelane/corelane/filters/redirect"
 	_ "github.com/corelane/corelane/filters/requestid"

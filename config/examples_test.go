@@ -11,6 +11,7 @@ import (
 
 	"github.com/corelane/corelane/config"
 	_ "github.com/corelane/corelane/filters/headers"
+	_ "github.com/corelane/corelane/filters/iplist"
 	_ "github.com/corelane/corelane/filters/maintenance"
 	_ "github.com/corelane/corelane/filters/redirect"
 	_ "github.com/corelane/corelane/filters/requestid"

@@ -19,6 +19,7 @@ const (
 	phaseLog
 	phaseResume
 	phaseWhole
+	phaseConnection
 )
 
 // mayWait tells whether Wait is a verdict of the phase.
@@ -47,6 +48,8 @@ func (e *Entry) call(ctx *Context, p phase, piece []byte, last bool) (v Verdict)
 		return e.resume(ctx)
 	case phaseWhole:
 		return e.whole.OnWholeRequest(ctx, ctx.body.whole)
+	case phaseConnection:
+		return e.connection.OnConnection(ctx)
 	}
 	return Continue
 }

@@ -10,6 +10,7 @@ type Entry struct {
 	responseBody ResponseBodyFilter
 	log          LogFilter
 	whole        WholeBodyFilter
+	connection   ConnectionFilter
 }
 
 // NewEntry wraps a provisioned filter. The name is the one in configuration.
@@ -22,6 +23,7 @@ func NewEntry(name string, filter any) *Entry {
 	e.responseBody, _ = filter.(ResponseBodyFilter)
 	e.log, _ = filter.(LogFilter)
 	e.whole, _ = filter.(WholeBodyFilter)
+	e.connection, _ = filter.(ConnectionFilter)
 	return e
 }
 
@@ -90,6 +92,21 @@ func (c *Chain) Request(ctx *Context, from int) (int, Verdict) {
 			continue
 		}
 		if v := e.call(ctx, phaseRequest, nil, false); v != Continue {
+			return i, v
+		}
+	}
+	return c.Len(), Continue
+}
+
+// Connection shows a connection to the filters of connections and returns the
+// verdict and the index of the filter that gave it, or Len and Continue.
+func (c *Chain) Connection(ctx *Context) (int, Verdict) {
+	for i := range c.Len() {
+		e := c.entries[i]
+		if e.connection == nil {
+			continue
+		}
+		if v := e.call(ctx, phaseConnection, nil, false); v != Continue {
 			return i, v
 		}
 	}

@@ -295,10 +295,56 @@ func TestVerdictWithoutSubstance(t *testing.T) {
 	})
 }
 
+// guard takes part in connections only.
+type guard struct {
+	name    string
+	diary   *diary
+	verdict func(ctx *filters.Context) filters.Verdict
+}
+
+func (g *guard) OnConnection(ctx *filters.Context) filters.Verdict {
+	g.diary.note("connection " + g.name)
+	return g.verdict(ctx)
+}
+
+func TestConnections(t *testing.T) {
+	goOn := func(*filters.Context) filters.Verdict { return filters.Continue }
+	deny := func(ctx *filters.Context) filters.Verdict { return ctx.Fail(codec.IPDenied, "no") }
+	wait := func(ctx *filters.Context) filters.Verdict { ctx.Wait(0); return filters.Wait }
+	tests := []struct {
+		name   string
+		second func(*filters.Context) filters.Verdict
+		at     int
+		reason codec.Reason
+		called []string
+	}{
+		{"all say continue", goOn, 4, codec.ReasonNone, []string{"connection a", "connection b", "connection c"}},
+		{"one answers", deny, 2, codec.IPDenied, []string{"connection a", "connection b"}},
+		{"nobody can wait", wait, 2, codec.InternalError, []string{"connection a", "connection b"}},
+		{"one panics", func(*filters.Context) filters.Verdict { panic("oops") }, 2, codec.InternalError, []string{"connection a", "connection b"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			d := new(diary)
+			x := get(t)
+			chain := chainOf(&guard{"a", d, goOn}, requestOnly{}, &guard{"b", d, tt.second}, &guard{"c", d, goOn})
+			at, v := chain.Connection(&x.Context)
+			assert.Equal(t, tt.at, at)
+			assert.Equal(t, tt.called, d.take())
+			reply, answered := x.Reply()
+			assert.Equal(t, tt.reason, reply.Reason)
+			assert.Equal(t, v == filters.Respond, answered)
+		})
+	}
+}
+
 func TestEmptyChains(t *testing.T) {
 	x := get(t)
 	for _, chain := range []*filters.Chain{nil, filters.NewChain(nil)} {
 		at, v := chain.Request(&x.Context, 0)
+		assert.Equal(t, 0, at)
+		assert.Equal(t, filters.Continue, v)
+		at, v = chain.Connection(&x.Context)
 		assert.Equal(t, 0, at)
 		assert.Equal(t, filters.Continue, v)
 		at, v = chain.Response(&x.Context, 0)

@@ -52,6 +52,16 @@ type LogFilter interface {
 	OnLog(ctx *Context)
 }
 
+// ConnectionFilter takes part where connections are passed through unread: it is
+// called once for each client of a tcp listener, before an endpoint is chosen.
+// There is no request: Context.Request is an empty head, whose authority is the
+// server name where one was looked for. It may answer Continue or Respond, which
+// resets the connection and has it logged with the reason of the answer; nobody
+// reads the rest of it. Of the other phases only LogFilter's has a meaning there.
+type ConnectionFilter interface {
+	OnConnection(ctx *Context) Verdict
+}
+
 // Resumer is implemented by filters that return Wait: it is called on the loop
 // with the value given to Handle.Resume, or the *CallResult of a call, and its
 // verdict takes the place of the phase's.

@@ -8,7 +8,7 @@ import (
 // phases are the interfaces of a filter by the name of their method.
 var phases = []reflect.Type{
 	reflect.TypeFor[RequestFilter](), reflect.TypeFor[RequestBodyFilter](), reflect.TypeFor[WholeBodyFilter](),
-	reflect.TypeFor[ResponseFilter](), reflect.TypeFor[ResponseBodyFilter](), reflect.TypeFor[LogFilter](),
+	reflect.TypeFor[ResponseFilter](), reflect.TypeFor[ResponseBodyFilter](), reflect.TypeFor[LogFilter](), reflect.TypeFor[ConnectionFilter](),
 	reflect.TypeFor[Resumer](), reflect.TypeFor[Provisioner](), reflect.TypeFor[Answerer](), reflect.TypeFor[Caller](),
 }
 
