@@ -24,8 +24,12 @@ type clientNode struct {
 // newClient takes a fresh connection of a listener. It speaks what the listener
 // does, which stays the same while the process runs.
 func newClient(w *worker, c *reactor.Conn, listener string) client {
-	if lis := w.server.current.Load().Listeners[listener]; lis != nil && lis.Protocol != nil {
+	switch lis := w.server.current.Load().Listeners[listener]; {
+	case lis == nil:
+	case lis.Protocol != nil:
 		return newMuxSession(w, c, listener, lis.Protocol)
+	case lis.Passage != nil:
+		return newTCPSession(w, c, lis)
 	}
 	return newSession(w, c, listener)
 }

@@ -54,6 +54,7 @@ type setup struct {
 	filters   []any
 	listening []any
 	tune      func(*Server)
+	passing   *passing // the listener passes connections through
 }
 
 func newSetup(endpoints ...string) *setup {
@@ -130,6 +131,9 @@ func (g *gateway) compile(generation uint64) *snapshot.Snapshot {
 	require.NoError(t, err)
 	lis := s.listener
 	lis.Chain = chainOf(s.listening)
+	if s.passing != nil {
+		lis.Passage = s.passing.compile(s, services)
+	}
 	return &snapshot.Snapshot{
 		Generation: generation, Routes: table,
 		Services:  services,

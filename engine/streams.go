@@ -88,8 +88,11 @@ type connection interface {
 
 // newConnection makes a connection, not open yet, for an exchange at an endpoint.
 func newConnection(x *Exchange, ep *pool.Endpoint) connection {
-	if x.proto != nil {
+	switch {
+	case x.proto != nil:
 		return (*soloLink)(newLink(x.w, x.svc, x.proto, ep))
+	case x.svc.Opaque:
+		return newTCPUpstream(x.w, ep)
 	}
 	return newUpstreamConn(x.w, x.svc, ep)
 }

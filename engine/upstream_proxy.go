@@ -4,22 +4,26 @@ import (
 	"net/netip"
 
 	"github.com/corelane/corelane/codec/proxyproto"
+	"github.com/corelane/corelane/engine/reactor"
 	"github.com/corelane/corelane/engine/snapshot"
 )
 
 // sendProxy tells the endpoint on a fresh connection whose request follows. Such
 // a connection carries one exchange only: the header holds for all that is sent
 // after it, and the next request may be another client's.
-func (u *upstreamConn) sendProxy(x *Exchange) {
-	if u.proxy == snapshot.ProxyNone {
+func (u *upstreamConn) sendProxy(x *Exchange) { x.tellEnds(u.conn, u.proxy) }
+
+// tellEnds writes the header of a version, if one is wanted.
+func (x *Exchange) tellEnds(c *reactor.Conn, v snapshot.ProxyVersion) {
+	if v == snapshot.ProxyNone {
 		return
 	}
 	source, destination := x.ends()
-	if u.proxy == snapshot.ProxyV1 {
-		u.conn.Commit(proxyproto.AppendV1(u.conn.Stage(), source, destination))
+	if v == snapshot.ProxyV1 {
+		c.Commit(proxyproto.AppendV1(c.Stage(), source, destination))
 		return
 	}
-	u.conn.Commit(proxyproto.AppendV2(u.conn.Stage(), source, destination))
+	c.Commit(proxyproto.AppendV2(c.Stage(), source, destination))
 }
 
 // ends are the client, with its port if it is the one who connected, and the
@@ -36,5 +40,5 @@ func (x *Exchange) ends() (client, destination netip.AddrPort) {
 // configuration, is as the try's service wants it.
 func (u *upstreamConn) fits(t *try) bool {
 	svc := t.x.svc
-	return t.x.proto == nil && u.source == svc.Source && u.proxy == svc.ProxyProtocol
+	return t.x.proto == nil && !svc.Opaque && u.source == svc.Source && u.proxy == svc.ProxyProtocol
 }

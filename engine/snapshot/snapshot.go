@@ -87,6 +87,9 @@ type Service struct {
 	Name string
 	// Protocol is what its endpoints speak; nil: HTTP/1.1.
 	Protocol codec.Protocol
+	// Opaque says that connections to it are passed through unread, and carry one
+	// client's each.
+	Opaque bool
 	// Follows says that a request from a listener with a layout is sent in that
 	// layout instead.
 	Follows bool
@@ -173,6 +176,9 @@ type Listener struct {
 	// Protocol is what its clients speak; nil: HTTP/1.1, or bytes that are passed
 	// through.
 	Protocol codec.Protocol
+	// Passage is where connections go that are passed through; nil: the listener
+	// has requests.
+	Passage *Passage
 	// Layout says that Protocol is a private one that configuration describes.
 	Layout bool
 	// TrustedProxies are the peers whose X-Forwarded-* fields are believed.
