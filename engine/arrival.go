@@ -45,10 +45,13 @@ func Arrive(h *codec.Head, lis *snapshot.Listener, peer netip.Addr, scheme strin
 // Refusal returns the answer to a message that a decoder refused with err.
 func Refusal(err error) Arrival { return refusal(faultOf(err)) }
 
-// RefusalOf returns the answer where the resolver says why it has no route, or
-// none of its endpoints can be used.
-func RefusalOf(r codec.Reason) Arrival {
-	for _, f := range []fault{faultAmbiguousPath, faultRouteNotFound, faultMethodNotAllowed, faultNoEndpoint, faultBodyTooLarge} {
+// RefusalOf returns the answer to the request with that head where the resolver
+// says why it has no route, or none of its endpoints can be used.
+func RefusalOf(r codec.Reason, h *codec.Head) Arrival {
+	if r == codec.RouteNotFound {
+		return refusal(notFound(h))
+	}
+	for _, f := range []fault{faultAmbiguousPath, faultMethodNotAllowed, faultNoEndpoint, faultBodyTooLarge} {
 		if f.reason == r {
 			return refusal(f)
 		}

@@ -71,7 +71,11 @@ func TestArriveOfACall(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	require.Equal(t, refusal(faultRouteNotFound), RefusalOf(codec.RouteNotFound))
-	require.Equal(t, Arrival{Status: 429, Reason: codec.RateLimited}, RefusalOf(codec.RateLimited))
+	var h codec.Head
+	h.Reset()
+	require.Equal(t, refusal(faultRouteNotFound), RefusalOf(codec.RouteNotFound, &h))
+	require.Equal(t, Arrival{Status: 429, Reason: codec.RateLimited}, RefusalOf(codec.RateLimited, &h))
+	h.SetKeyCall([]byte("k"))
+	require.Equal(t, refusal(faultCallNotFound), RefusalOf(codec.RouteNotFound, &h))
 	require.Equal(t, Arrival{Status: 414, Reason: codec.URITooLong, Message: "too long"}, Refusal(&codec.Error{Reason: codec.URITooLong, Detail: "too long"}))
 }

@@ -101,7 +101,7 @@ func (x *Exchange) resolve() bool {
 	switch x.w.resolver.Resolve(&x.query, x.snap, h, nil) {
 	case codec.RouteNotFound:
 		x.noteUnknownPath()
-		x.fail(faultRouteNotFound)
+		x.fail(notFound(h))
 		return false
 	case codec.MethodNotAllowed:
 		x.fail(faultMethodNotAllowed)

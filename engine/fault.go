@@ -79,8 +79,17 @@ var (
 	faultMaxForwards      = fault{codec.BadRequest, fromDownstream, faultFinal, "Max-Forwards is not a number"}
 	faultAmbiguousPath    = fault{codec.AmbiguousPath, fromDownstream, faultFinal, "the path has more than one reading"}
 	faultRouteNotFound    = fault{codec.RouteNotFound, fromDownstream, faultFinal, "no route is registered for this path"}
+	faultCallNotFound     = fault{codec.RouteNotFound, fromDownstream, faultFinal, "no route is registered for this call"}
 	faultMethodNotAllowed = fault{codec.MethodNotAllowed, fromDownstream, faultFinal, "the route does not take this method"}
 )
+
+// notFound is for a request that no route takes.
+func notFound(h *codec.Head) fault {
+	if h.Call() != codec.ByPath {
+		return faultCallNotFound
+	}
+	return faultRouteNotFound
+}
 
 // dialFault tells a refusal of the endpoint's from what this machine lacks, which
 // must not be held against the endpoint.

@@ -58,7 +58,7 @@ func (b *builder) run(p *parsed) {
 	b.client = at.Client
 	b.out.Client = clientText(at.Client)
 	if b.head.Call() == codec.ByPath && !b.resolver.Normalize(b.head, b.listener, &b.record) {
-		b.answer(engine.RefusalOf(codec.AmbiguousPath))
+		b.answer(engine.RefusalOf(codec.AmbiguousPath, b.head))
 		return
 	}
 	if b.passes(b.listener.Chain, func(int) string { return "listener " + b.listener.Name }) {
@@ -98,14 +98,14 @@ func (b *builder) resolve() {
 	}
 	b.note()
 	if reason != codec.ReasonNone {
-		b.answer(engine.RefusalOf(reason))
+		b.answer(engine.RefusalOf(reason, b.head))
 		b.out.Outcome.Allow = string(b.query.Allow(nil))
 		return
 	}
 	r := b.query.Route()
 	b.out.Route = r.Info.ID
 	if limit := r.BodyLimit(b.listener); limit > 0 && b.head.ContentLength() > limit {
-		b.answer(engine.RefusalOf(codec.BodyTooLarge))
+		b.answer(engine.RefusalOf(codec.BodyTooLarge, b.head))
 		return
 	}
 	if b.passes(r.Chain, func(i int) string { return place(r, i) }) {
@@ -141,7 +141,7 @@ func (b *builder) note() {
 func (b *builder) forward(r *snapshot.Route) {
 	svc := r.Service
 	if svc == nil {
-		b.answer(engine.RefusalOf(codec.NoEndpoint))
+		b.answer(engine.RefusalOf(codec.NoEndpoint, b.head))
 		return
 	}
 	b.resolver.Forward(&b.query, b.head, &b.record)
@@ -157,7 +157,7 @@ func (b *builder) forward(r *snapshot.Route) {
 		s.Endpoints = append(s.Endpoints, endpointOf(v))
 	}
 	if choice == nil {
-		b.answer(engine.RefusalOf(codec.NoEndpoint))
+		b.answer(engine.RefusalOf(codec.NoEndpoint, b.head))
 		return
 	}
 	s.Chosen = choice.Address()
