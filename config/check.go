@@ -50,6 +50,7 @@ func check(w io.Writer, path string, strict bool) int {
 		fmt.Fprintf(w, "%s: %s\n", path, count(len(warnings), "warning"))
 		return 1
 	}
+	drawLayouts(w, doc)
 	fmt.Fprintf(w, "ok: %s, %s, %s, %s\n", count(len(doc.Listeners), "listener"), count(len(doc.Services), "service"),
 		count(len(doc.FilterSets), "filter set"), count(len(doc.Routes), "route"))
 	return 0

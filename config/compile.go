@@ -75,6 +75,7 @@ type build struct {
 	prev     *snapshot.Snapshot
 	doc      *Document
 	services map[string]*snapshot.Service
+	layouts  []madeLayout
 	diff     Diff
 }
 

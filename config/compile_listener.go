@@ -18,7 +18,7 @@ func (b *build) allListeners() (map[string]*snapshot.Listener, error) {
 			continue
 		}
 		b.diff.Listeners.note(l.Name, old != nil)
-		compiled, err := listener(l, old)
+		compiled, err := b.listener(l, old)
 		if err != nil {
 			return nil, fmt.Errorf("listener %q: %w", l.Name, err)
 		}
@@ -42,7 +42,7 @@ func sameListener(l *Listener, old *snapshot.Listener) bool {
 	return reflect.DeepEqual(&x, &y) && sameFilters(l.Filters, src.Filters)
 }
 
-func listener(l *Listener, old *snapshot.Listener) (*snapshot.Listener, error) {
+func (b *build) listener(l *Listener, old *snapshot.Listener) (*snapshot.Listener, error) {
 	var oldUses []*Filter
 	var oldChain *filters.Chain
 	if old != nil {
@@ -55,9 +55,14 @@ func listener(l *Listener, old *snapshot.Listener) (*snapshot.Listener, error) {
 	if err != nil {
 		return nil, err
 	}
+	protocol, err := b.listenerProtocol(l)
+	if err != nil {
+		return nil, err
+	}
 	out := &snapshot.Listener{
 		Name:              l.Name,
-		Protocol:          protocolOf(l.Protocol),
+		Protocol:          protocol,
+		Layout:            l.Layout != nil,
 		Paths:             route.PathOptions{RejectDangerous: l.Paths.Dangerous == "reject", MergeSlashes: l.Paths.Slashes == "merge"},
 		RequestLine:       int(l.Limits.RequestLine),
 		Headers:           int(l.Limits.Headers),

@@ -62,8 +62,12 @@ func (b *build) service(s *Service) (*snapshot.Service, error) {
 	if err != nil {
 		return nil, err
 	}
+	protocol, follows, err := b.serviceProtocol(s)
+	if err != nil {
+		return nil, err
+	}
 	out := &snapshot.Service{
-		Name: s.Name, Protocol: protocolOf(s.Protocol), Pool: p, Balance: s.Balance.compiled(), MaxHead: int(s.Limits.Head), ConnectTimeout: s.Timeouts.Connect,
+		Name: s.Name, Protocol: protocol, Follows: follows, Pool: p, Balance: s.Balance.compiled(), MaxHead: int(s.Limits.Head), ConnectTimeout: s.Timeouts.Connect,
 		Timeouts: snapshot.Timeouts{FirstByte: s.Timeouts.FirstByte, Idle: s.Timeouts.Idle},
 		Retries: snapshot.Retries{
 			Attempts: s.Retries.Attempts, PerTry: s.Retries.PerTry, Hedge: s.Retries.Hedge,

@@ -75,6 +75,9 @@ func outline(t *testing.T, doc *Document) string {
 		if c.Protocol != nil {
 			fmt.Fprintf(&b, "  protocol %s\n", c.Protocol.Name())
 		}
+		if c.Layout {
+			fmt.Fprintf(&b, "  layout %+v\n", c.Protocol.Traits())
+		}
 		if c.ProxyProtocol || c.TrustUnix || c.MaxConnections > 0 {
 			fmt.Fprintf(&b, "  trusts %v, unix %v; PROXY header %v; connections %d\n", c.TrustedProxies, c.TrustUnix, c.ProxyProtocol, c.MaxConnections)
 		}
@@ -83,7 +86,7 @@ func outline(t *testing.T, doc *Document) string {
 		c := s.Services[svc.Name]
 		fmt.Fprintf(&b, "service %s: %v, limits %+v, passive %+v\n", svc.Name, c.Pool.Balance, c.Pool.Limits, c.Pool.Passive)
 		if c.Protocol != nil {
-			fmt.Fprintf(&b, "  protocol %s\n", c.Protocol.Name())
+			fmt.Fprintf(&b, "  protocol %s, follows a layout %t\n", c.Protocol.Name(), c.Follows)
 		}
 		if c.ProxyProtocol != 0 {
 			fmt.Fprintf(&b, "  PROXY header v%d\n", c.ProxyProtocol)

@@ -8,7 +8,7 @@ import "reflect"
 var later = map[reflect.Type]map[string]string{
 	reflect.TypeFor[Document](): {"consumers": "[]", "identity": "{user: []}"},
 	reflect.TypeFor[Listener](): {
-		"tls": "null", "service": `""`, "sni": "{}", "layout": "null",
+		"tls": "null", "service": `""`, "sni": "{}",
 	},
 	reflect.TypeFor[Origin](): {
 		"etcd": "null", "nacos": "null", "consul": "null", "redis": "null", "sql": "null", "control": "null",

@@ -13,6 +13,10 @@ type Listener struct {
 	// protocol that is compiled in; `corelane protocols` lists them. A change needs
 	// a restart. See docs/protocols.md.
 	Protocol string `yaml:"protocol" default:"http" enum:"http" words:"protocols" later:"tcp"`
+	// Layout describes the private protocol that clients speak instead of the
+	// product's own frames; null: these. A change needs a restart. See
+	// docs/layouts.md.
+	Layout *Layout `yaml:"layout"`
 	// TrustedProxies are the networks (CIDR) of peers whose X-Forwarded-* and
 	// identity fields are believed; unix stands for peers on a unix socket.
 	TrustedProxies []string `yaml:"trusted_proxies"`

@@ -44,6 +44,7 @@ type manual struct {
 	b        strings.Builder
 	comments map[string]string
 	silent   []string
+	layout   bool // the keys of layouts stand already
 }
 
 func (m *manual) sections(doc reflect.Type) {
@@ -77,6 +78,12 @@ func (m *manual) rows(t reflect.Type, prefix string) {
 			name += "[]"
 		}
 		m.b.WriteString("| `" + name + "` | " + shownDefault(f, element) + " | " + m.comment(t, f) + rangeOf(f) + " |\n")
+		if element == reflect.TypeFor[Layout]() {
+			if m.layout {
+				continue
+			}
+			m.layout = true
+		}
 		if element != nil {
 			m.rows(element, name+".")
 		}

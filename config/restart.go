@@ -48,6 +48,8 @@ func movedListeners(old, next []*Listener) []string {
 			keys = append(keys, fmt.Sprintf("listeners[%d].address (of %s)", i, l.Name))
 		case was.Protocol != l.Protocol:
 			keys = append(keys, fmt.Sprintf("listeners[%d].protocol (of %s)", i, l.Name))
+		case !reflect.DeepEqual(was.Layout, l.Layout):
+			keys = append(keys, fmt.Sprintf("listeners[%d].layout (of %s)", i, l.Name))
 		}
 	}
 	for name := range byName {

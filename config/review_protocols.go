@@ -27,7 +27,7 @@ func (r *reviewer) reviewProtocols() {
 		if a := s.Health.Active; a != nil && a.Kind == "http" && a.Port == 0 {
 			r.advise(at, "health.active.kind", "the endpoints speak %s and are asked in HTTP: use kind tcp, or the port of a page", s.Protocol)
 		}
-		if most := s.Pool.MaxConnections; multiplexes(s.Protocol) && most > 0 && most < int(doc.Engine.Loops) {
+		if most := s.Pool.MaxConnections; s.multiplexes() && most > 0 && most < int(doc.Engine.Loops) {
 			r.advise(at, "pool.max_connections", "%d loops share %s to each endpoint and take turns: one for each loop carries any number of requests",
 				doc.Engine.Loops, count(most, "connection"))
 		}

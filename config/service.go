@@ -9,6 +9,11 @@ type Service struct {
 	// Protocol is what the endpoints speak: http, frame, dubbo, or another message
 	// protocol that is compiled in. It need not be that of the clients.
 	Protocol string `yaml:"protocol" default:"http" enum:"http" words:"protocols" later:"h2|tcp"`
+	// Layout describes the private protocol that the endpoints of a service of the
+	// protocol frame speak; null: to a request from a listener with a layout they
+	// speak that, to others the product's own frames. Its keys are those of a
+	// listener's layout. See docs/layouts.md.
+	Layout *Layout `yaml:"layout"`
 	// Endpoints are the addresses; none: every request is answered 503
 	// no_endpoint.
 	Endpoints []Endpoint `yaml:"endpoints"`

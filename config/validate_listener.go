@@ -42,6 +42,7 @@ func (d *draft) validateDualStack(addresses map[string]place) {
 
 func (d *draft) validateListener(at place, l *Listener) {
 	d.validateAddress(at, "address", l.Address, 0)
+	d.validateListenerLayout(at, l)
 	for i, text := range l.TrustedProxies {
 		if _, err := parseNetwork(text); err != nil && text != trustUnix {
 			d.complain(at, "trusted_proxies["+strconv.Itoa(i)+"]", err.Error())

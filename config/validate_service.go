@@ -39,6 +39,7 @@ func (d *draft) validateService(at place, s *Service) {
 		seen[key] = true
 	}
 	d.validateServiceSource(at, s)
+	d.validateLayout(at, s.Protocol, s.Layout)
 	if len(s.Endpoints) > maxEndpoints {
 		d.complain(at, "endpoints", fmt.Sprintf("%d endpoints are more than %d", len(s.Endpoints), maxEndpoints))
 	}

@@ -38,7 +38,7 @@ var areas = map[string]area{
 	"engine/explain":     {may: []string{"engine"}},
 	"engine/":            {may: []string{"engine"}},
 	"config/tree":        {},
-	"config":             {may: []string{"engine/snapshot", "codec", "config/tree"}, tests: []string{"filters/"}},
+	"config":             {may: []string{"engine/snapshot", "codec", "codec/", "config/tree"}, tests: []string{"filters/"}},
 	"config/":            {may: []string{"config"}},
 	"control":            {may: []string{"engine", "engine/explain", "config", "config/", "pool/health"}, tests: []string{"filters/"}},
 	"control/":           {may: []string{"control", "control/"}},

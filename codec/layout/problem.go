@@ -86,9 +86,9 @@ func (c *checker) overlap(key string, at, size int, may func(region) bool) {
 func (c *checker) integer(key string, i Integer) bool {
 	switch {
 	case i.Width < 1 || i.Width > 8:
-		c.add(key+".width", octets(i.Width)+": an integer has 1 to 8")
+		c.add(key+".width", "a width of 1 to 8 bytes is needed")
 	case i.At < 0 || i.At > MaxHeader || c.l.Length.Header > 0 && i.end() > c.l.Length.Header:
-		c.add(key+".at", span(i.At, i.Width)+" is beyond the header of "+octets(c.l.Length.Header))
+		c.add(key+".at", span(i.At, i.Width)+": beyond the header of "+octets(c.l.Length.Header))
 	default:
 		return true
 	}

@@ -47,9 +47,9 @@ func (c *checker) key(k *Key) {
 	}
 	switch {
 	case k.Width < 1 || k.Width > most:
-		c.add("key.width", octets(k.Width)+": 1 to "+strconv.Itoa(most)+" are possible")
+		c.add("key.width", "a width of 1 to "+strconv.Itoa(most)+" bytes is needed")
 	case k.At < header && k.end() > header:
-		c.add("key.at", span(k.At, k.Width)+" are partly in the header of "+octets(header)+" and partly behind it")
+		c.add("key.at", span(k.At, k.Width)+": partly in the header of "+octets(header)+" and partly behind it")
 	case k.At < header:
 		c.claim("key", theKey, k.At, k.Width)
 	}
@@ -69,7 +69,7 @@ func (c *checker) written(key string, at int, b []byte, may func(region) bool) {
 	case len(b) == 0:
 		c.add(key+".bytes", "bytes are needed")
 	case at < 0 || at > MaxHeader || at+len(b) > c.l.Length.Header:
-		c.add(key+".at", span(at, len(b))+" is beyond the header of "+octets(c.l.Length.Header))
+		c.add(key+".at", span(at, len(b))+": beyond the header of "+octets(c.l.Length.Header))
 	default:
 		c.overlap(key, at, len(b), may)
 	}
