@@ -50,6 +50,7 @@ type setup struct {
 	spec      route.Spec
 	more      []route.Spec   // further routes to the same service
 	protocol  codec.Protocol // of the services
+	follows   bool
 	route     func(*snapshot.Route)
 	filters   []any
 	listening []any
@@ -162,7 +163,7 @@ func (g *gateway) service(name string, endpoints []string) *snapshot.Service {
 	require.NoError(g.t, err)
 	return &snapshot.Service{
 		Name: name, Pool: ps, Balance: s.balancing, MaxHead: s.maxHead, ConnectTimeout: s.connect, Timeouts: s.timeouts, Retries: s.retries,
-		Source: netip.Addr{}, ProxyProtocol: s.proxy, Protocol: s.protocol,
+		Source: netip.Addr{}, ProxyProtocol: s.proxy, Protocol: s.protocol, Follows: s.follows,
 	}
 }
 

@@ -54,6 +54,7 @@ type link struct {
 	// Immutable.
 	ep     *pool.Endpoint
 	source netip.Addr
+	proxy  snapshot.ProxyVersion // of a link without ids
 
 	// Owned by the loop.
 	svc     *snapshot.Service // of the generation that used it last
@@ -81,7 +82,7 @@ var (
 )
 
 func newLink(w *worker, svc *snapshot.Service, p codec.Protocol, ep *pool.Endpoint) *link {
-	l := &link{ep: ep, source: svc.Source, svc: svc}
+	l := &link{ep: ep, source: svc.Source, proxy: svc.ProxyProtocol, svc: svc}
 	l.init(w, p, codec.Requests)
 	l.table.init(l.traits.IDBits)
 	l.waiter.Init(l)
@@ -127,6 +128,9 @@ func (l *link) OnConnect(c *reactor.Conn) {
 	if !l.shares() && l.first == nil {
 		l.giveBack()
 		return
+	}
+	if s := l.first; s != nil && !l.shares() {
+		s.t.x.tellEnds(c, l.proxy)
 	}
 	l.admit()
 	l.rest()

@@ -225,7 +225,8 @@ func (o *soloLink) begin(t *try) upstream {
 
 // fits implements connection.
 func (o *soloLink) fits(t *try) bool {
-	return o.protocol == t.x.proto && o.source == t.x.svc.Source
+	svc := t.x.svc
+	return o.protocol == t.x.proto && o.source == svc.Source && o.proxy == svc.ProxyProtocol
 }
 
 // drop implements connection.
@@ -235,7 +236,7 @@ func (o *soloLink) drop() { (*link)(o).close() }
 // is left on it that could be misread.
 func (l *link) giveBack() {
 	c := l.conn
-	if l.dirty || l.state != linkOpen || c.EOF() || c.Queued() > 0 {
+	if l.dirty || l.proxy != snapshot.ProxyNone || l.state != linkOpen || c.EOF() || c.Queued() > 0 {
 		l.close()
 		return
 	}
