@@ -119,6 +119,8 @@ func (l *eventLog) write(e *engine.Event) {
 	case engine.EventProxyRefused:
 		l.log.Warn("a connection did not begin with a PROXY header and was closed", "loop", e.Loop, "listener", e.Name,
 			"peer", peerName(e.Peer), "problem", fmt.Sprint(e.Value))
+	case engine.EventProtocolError:
+		l.log.Warn("a peer broke its message protocol", "loop", e.Loop, "of", e.Name, "peer", peerName(e.Peer), "problem", fmt.Sprint(e.Value))
 	case engine.EventEjected:
 		l.log.Warn("an endpoint was ejected, its requests failed", "loop", e.Loop, "service", e.Endpoint.Service(),
 			"endpoint", e.Name, "for_ms", milliseconds(e.Nanos))
@@ -136,6 +138,8 @@ func subject(k engine.EventKind) string {
 		return "endpoint"
 	case engine.EventProxyRefused:
 		return "listener"
+	case engine.EventProtocolError:
+		return "of"
 	case engine.EventSpillFailed:
 		return "folder"
 	}
@@ -153,6 +157,8 @@ func eventName(k engine.EventKind) string {
 		return "filter_overrun"
 	case engine.EventProxyRefused:
 		return "proxy_refused"
+	case engine.EventProtocolError:
+		return "protocol_error"
 	case engine.EventEjected:
 		return "ejected"
 	case engine.EventSpillFailed:

@@ -42,10 +42,12 @@ func TestEventLog(t *testing.T) {
 	pending = []engine.Event{
 		{Kind: engine.EventProxyRefused, Name: "web", Peer: netip.MustParseAddrPort("192.0.2.7:40000"), Value: "no header"},
 		{Kind: engine.EventProxyRefused, Name: "local", Value: "no header"},
+		{Kind: engine.EventProtocolError, Name: "10.1.2.3:9000", Peer: netip.MustParseAddrPort("10.1.2.3:9000"), Value: "no magic"},
 	}
 	l.drain(at.Add(3 * time.Second))
 	assert.Contains(t, lines.String(), `listener=web peer=192.0.2.7:40000 problem="no header"`)
 	assert.Contains(t, lines.String(), `listener=local peer=unix problem="no header"`)
+	assert.Contains(t, lines.String(), `a peer broke its message protocol" loop=0 of=10.1.2.3:9000 peer=10.1.2.3:9000 problem="no magic"`)
 
 	pending, lost = []engine.Event{{Kind: engine.EventPanic, Value: 7, Stack: []byte("where")}}, 5
 	l.drain(at.Add(4 * time.Second))
@@ -59,6 +61,7 @@ func TestEventNames(t *testing.T) {
 	assert.Equal(t, "filter_panic", eventName(engine.EventFilterPanic))
 	assert.Equal(t, "filter_overrun", eventName(engine.EventFilterOverrun))
 	assert.Equal(t, "proxy_refused", eventName(engine.EventProxyRefused))
+	assert.Equal(t, "protocol_error", eventName(engine.EventProtocolError))
 	assert.Equal(t, "spill_failed", eventName(engine.EventSpillFailed))
 	assert.Equal(t, "unknown", eventName(99))
 }
