@@ -75,11 +75,11 @@ func (d *decoder) Next(b []byte, e *codec.Event) (int, error) {
 	case stepBegin:
 		return d.begin(frame, n, rest, e)
 	case stepHead:
-		if err := d.head(e.Head, frame); err != nil {
-			return n, &err[d.role]
-		}
 		d.step = stepBody
-		e.Kind, e.ID = codec.MessageHead, d.id
+		e.Kind, e.ID, e.Refused = codec.MessageHead, d.id, nil
+		if err := d.head(e.Head, frame); err != nil {
+			e.Refused = &err[d.role]
+		}
 		return n, nil
 	}
 	body := frame[d.p.layout.Length.Header:]
@@ -183,18 +183,16 @@ func (p *Protocol) classify(r codec.Role, frame []byte) class {
 	return unknown
 }
 
-// head decodes a frame into h.
+// head decodes a frame into h. A fault is one of the message alone, since its
+// extent is known.
 func (d *decoder) head(h *codec.Head, frame []byte) *fault {
 	l := &d.p.layout
 	h.SetRaw(frame[:l.Length.Header])
-	if d.role == codec.Requests {
-		if err := d.key(h, frame); err != nil {
-			return err
-		}
-	} else {
-		h.SetStatusLine(statusOK, codec.Span{}, 1, 0)
-	}
 	h.SetReceived(codec.FramingLength, int64(len(frame)-l.Length.Header), false, true, false, codec.Span{})
+	if d.role == codec.Requests {
+		return d.key(h, frame)
+	}
+	h.SetStatusLine(statusOK, codec.Span{}, 1, 0)
 	return nil
 }
 

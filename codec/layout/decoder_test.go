@@ -2,6 +2,7 @@ package layout
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -135,9 +136,6 @@ func TestFaults(t *testing.T) {
 		{"a negative length of 8 bytes", long, "dabb c200 00000007 ffffffffffffffff", codec.BodyTooLarge, "over its limit"},
 		{"an unknown kind", withIDs(), "dabb 40 00 0000000000000007 00000000", codec.BadRequest, "kind"},
 		{"a response from a client", withIDs(), response, codec.BadRequest, "kind"},
-		{"a key without its length", withIDs(), "dabb c0 00 0000000000000007 00000001 00", codec.BadRequest, "route key"},
-		{"a key longer than its frame", withIDs(), "dabb c0 00 0000000000000007 00000003 0002 61", codec.BadRequest, "route key"},
-		{"a key that would overflow", withoutIDs(), "0000000a 80010001 ffffffff 6162", codec.BadRequest, "route key"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -162,6 +160,31 @@ func TestFaultsOfAServiceAreBadResponses(t *testing.T) {
 	}
 }
 
+func TestAKeyThatReachesBeyondItsFrameRefusesTheMessageAlone(t *testing.T) {
+	tests := []struct {
+		name   string
+		layout Layout
+		frame  string
+	}{
+		{"without its length", withIDs(), "dabb c0 00 0000000000000007 00000001 00"},
+		{"longer than its frame", withIDs(), "dabb c0 00 0000000000000007 00000003 0002 61"},
+		{"negative", withoutIDs(), "0000000a 80010001 ffffffff 6162"},
+		{"no body at all", withIDs(), "dabb c0 00 0000000000000007 00000000"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			in := unhex(t, tt.frame)
+			in = append(in, in...)
+			for cut := range in {
+				got, err := read(t, mustNew(t, tt.layout), codec.Requests, false, in[:cut], in[cut:])
+				require.NoError(t, err)
+				require.Equal(t, 2, strings.Count(got, "refused bad_request: the route key reaches beyond its frame, raw "), got)
+				require.Equal(t, 2, strings.Count(got, "end "), got)
+			}
+		})
+	}
+}
+
 func TestALongKeyIsRefused(t *testing.T) {
 	l := withIDs()
 	for _, tt := range []struct {
@@ -179,7 +202,8 @@ func TestALongKeyIsRefused(t *testing.T) {
 		require.NoError(t, err)
 		e.Head = &h
 		_, err = d.Next(append(in, body...), &e)
-		require.Equal(t, tt.ok, err == nil, "%+v: %v", tt, err)
+		require.NoError(t, err)
+		require.Equal(t, tt.ok, e.Refused == nil, "%+v: %v", tt, e.Refused)
 	}
 }
 

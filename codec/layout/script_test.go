@@ -108,6 +108,10 @@ func note(b *strings.Builder, e *codec.Event, r codec.Role, h *codec.Head) {
 			b.WriteString(" one-way")
 		}
 	case codec.MessageHead:
+		if e.Refused != nil {
+			fmt.Fprintf(b, "refused %v, raw %x\n", e.Refused, h.Raw())
+			return
+		}
 		if r == codec.Requests {
 			fmt.Fprintf(b, "head %q %s", h.Key(), h.Path())
 		} else {
