@@ -195,6 +195,9 @@ func (d *Decoder) slice(n *Node, at *Path, v reflect.Value) {
 	for i, item := range n.Items {
 		if item.Kind == Null {
 			d.Report(item.Pos, at.Index(i), "an item of a list must not be empty")
+			if t := v.Type().Elem(); t.Kind() == reflect.Pointer {
+				out.Index(i).Set(reflect.New(t.Elem())) // whoever looks on for mistakes meets no nil
+			}
 			continue
 		}
 		e := out.Index(i)
