@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -10,7 +11,8 @@ import (
 )
 
 // FuzzParse holds that no text makes the parser panic, that every problem has a
-// place inside the text, and that what is accepted compiles.
+// place inside the text, that what is accepted compiles, and that its layouts can
+// be drawn.
 func FuzzParse(f *testing.F) {
 	seeds, err := filepath.Glob("testdata/*.yaml")
 	if err != nil {
@@ -36,5 +38,6 @@ func FuzzParse(f *testing.F) {
 		if _, _, err := NewCompiler(pool.NewRegistry()).Compile(doc, nil); err != nil {
 			t.Fatalf("valid, but does not compile: %v", err)
 		}
+		drawLayouts(io.Discard, doc)
 	})
 }

@@ -115,22 +115,3 @@ func TestHexAndCodes(t *testing.T) {
 		assert.Error(t, new(Code).UnmarshalText([]byte(text)), text)
 	}
 }
-
-func FuzzLayouts(f *testing.F) {
-	for _, name := range []string{"testdata/layouts.yaml", "testdata/layouts_bad.yaml"} {
-		text, err := os.ReadFile(name)
-		require.NoError(f, err)
-		f.Add(string(text))
-	}
-	f.Add(laidOut)
-	f.Fuzz(func(t *testing.T, text string) {
-		doc, err := Parse(File{Name: "a.yaml", Text: []byte(text)})
-		if err != nil {
-			return
-		}
-		// What is valid compiles, and can be drawn.
-		_, _, err = NewCompiler(pool.NewRegistry()).Compile(doc, nil)
-		require.NoError(t, err)
-		drawLayouts(&bytes.Buffer{}, doc)
-	})
-}
