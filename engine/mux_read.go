@@ -140,7 +140,11 @@ func (s *muxSession) refuse(e *codec.Event, reason codec.Reason, message string)
 	}
 	s.w.scratch = append(s.w.scratch[:0], message...)
 	f := codec.Failure{ID: e.ID, Status: reason.Status(), Reason: reason, Message: s.w.scratch}
-	s.conn.Commit(s.protocol.AppendFailure(s.conn.Stage(), &f))
+	if b := s.protocol.AppendFailure(s.conn.Stage(), &f); len(b) > 0 {
+		s.conn.Commit(b)
+		return
+	}
+	s.endReading(faultOverloaded) // the protocol has no words for it
 }
 
 // onHead begins the exchange of a request. Where a message is one frame its body
