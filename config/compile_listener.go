@@ -13,7 +13,7 @@ func (b *build) allListeners() (map[string]*snapshot.Listener, error) {
 	all := make(map[string]*snapshot.Listener, len(b.doc.Listeners))
 	for _, l := range b.doc.Listeners {
 		old := b.prev.Listeners[l.Name]
-		if old != nil && sameListener(l, old) {
+		if old != nil && sameListener(l, old) && b.samePassage(old) {
 			all[l.Name] = old
 			continue
 		}
@@ -63,6 +63,7 @@ func (b *build) listener(l *Listener, old *snapshot.Listener) (*snapshot.Listene
 		Name:              l.Name,
 		Protocol:          protocol,
 		Layout:            l.Layout != nil,
+		Passage:           b.passage(l, old),
 		Paths:             route.PathOptions{RejectDangerous: l.Paths.Dangerous == "reject", MergeSlashes: l.Paths.Slashes == "merge"},
 		RequestLine:       int(l.Limits.RequestLine),
 		Headers:           int(l.Limits.Headers),

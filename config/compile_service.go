@@ -74,6 +74,7 @@ func (b *build) service(s *Service) (*snapshot.Service, error) {
 			Budget: float64(s.Retries.Budget),
 		},
 		ProxyProtocol: proxyVersions[s.ProxyProtocol],
+		Opaque:        s.Protocol == protocolTCP,
 		From:          s,
 	}
 	setOn(s.Retries.On, &out.Retries)

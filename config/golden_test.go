@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -74,6 +75,12 @@ func outline(t *testing.T, doc *Document) string {
 		fmt.Fprintf(&b, "listener %s: paths %+v, head %v, line %d, filters %d\n", l.Name, c.Paths, c.Head, c.RequestLine, c.Chain.Len())
 		if c.Protocol != nil {
 			fmt.Fprintf(&b, "  protocol %s\n", c.Protocol.Name())
+		}
+		if c.Passage != nil {
+			var names []string
+			c.Passage.Each(func(r *snapshot.Route) { names = append(names, r.Info.ID+" > "+r.Service.Name) })
+			slices.Sort(names)
+			fmt.Fprintf(&b, "  passes connections on, peeks %v: %s\n", c.Passage.Peeks(), strings.Join(names, ", "))
 		}
 		if c.Layout {
 			fmt.Fprintf(&b, "  layout %+v\n", c.Protocol.Traits())

@@ -7,9 +7,7 @@ import "reflect"
 // document may name them; anything else is refused rather than ignored.
 var later = map[reflect.Type]map[string]string{
 	reflect.TypeFor[Document](): {"consumers": "[]", "identity": "{user: []}"},
-	reflect.TypeFor[Listener](): {
-		"tls": "null", "service": `""`, "sni": "{}",
-	},
+	reflect.TypeFor[Listener](): {"tls": "null"},
 	reflect.TypeFor[Origin](): {
 		"etcd": "null", "nacos": "null", "consul": "null", "redis": "null", "sql": "null", "control": "null",
 	},

@@ -9,10 +9,17 @@ type Listener struct {
 	// Address is host and port, such as 0.0.0.0:8080 or [::]:8080 (IPv4 too), or
 	// unix:/run/corelane.sock.
 	Address string `yaml:"address"`
-	// Protocol is what clients speak: http, frame, dubbo, or another message
-	// protocol that is compiled in; `corelane protocols` lists them. A change needs
-	// a restart. See docs/protocols.md.
-	Protocol string `yaml:"protocol" default:"http" enum:"http" words:"protocols" later:"tcp"`
+	// Protocol is what clients speak: http, frame, dubbo, another message
+	// protocol that is compiled in (`corelane protocols` lists them), or tcp:
+	// connections are passed through unread. A change needs a restart. See
+	// docs/protocols.md.
+	Protocol string `yaml:"protocol" default:"http" enum:"http|tcp" words:"protocols"`
+	// Service gets the connections of a tcp listener that no name of sni takes;
+	// empty: these are refused. See docs/tcp.md.
+	Service string `yaml:"service"`
+	// SNI sends connections of TLS on by the server name that the client asks for,
+	// such as {"*.example.com": blog}. They are not decrypted.
+	SNI map[string]string `yaml:"sni"`
 	// Layout describes the private protocol that clients speak instead of the
 	// product's own frames; null: these. A change needs a restart. See
 	// docs/layouts.md.

@@ -69,6 +69,9 @@ func (r *reviewer) namedByFilters() map[string]bool {
 	}
 	for _, l := range r.draft.doc.Listeners {
 		take(l.Filters)
+		for _, service := range l.passes() {
+			named[service] = true
+		}
 	}
 	for _, set := range r.draft.doc.FilterSets {
 		take(set.Filters)

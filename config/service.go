@@ -8,7 +8,7 @@ type Service struct {
 	Name string `yaml:"name"`
 	// Protocol is what the endpoints speak: http, frame, dubbo, or another message
 	// protocol that is compiled in. It need not be that of the clients.
-	Protocol string `yaml:"protocol" default:"http" enum:"http" words:"protocols" later:"h2|tcp"`
+	Protocol string `yaml:"protocol" default:"http" enum:"http|tcp" words:"protocols" later:"h2"`
 	// Layout describes the private protocol that the endpoints of a service of the
 	// protocol frame speak; null: to a request from a listener with a layout they
 	// speak that, to others the product's own frames. Its keys are those of a

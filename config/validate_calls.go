@@ -10,6 +10,7 @@ import (
 // validateCalls checks that the services that filters of listeners and sets call
 // are there; those of a route are checked with it.
 func (d *draft) validateCalls(services []string) {
+	d.validatePassages(services)
 	for i, l := range d.doc.Listeners {
 		d.validateCallers(d.listeners[i], "filters", l.Filters, services)
 	}
@@ -22,8 +23,13 @@ func (d *draft) validateCalls(services []string) {
 func (d *draft) validateCallers(at place, path string, uses []*Filter, services []string) {
 	for i, f := range uses {
 		for _, name := range f.calls {
+			key := path + "[" + strconv.Itoa(i) + "]." + f.Name + f.optionOf(name)
 			if _, known := slices.BinarySearch(services, name); !known {
-				d.complain(at, path+"["+strconv.Itoa(i)+"]."+f.Name+f.optionOf(name), unknownName("service", name, services))
+				d.complain(at, key, unknownName("service", name, services))
+				continue
+			}
+			if slices.ContainsFunc(d.doc.Services, func(s *Service) bool { return s.Name == name && s.Protocol == protocolTCP }) {
+				d.complain(at, key, noRequests(name))
 			}
 		}
 	}

@@ -24,6 +24,7 @@ func (d *draft) validateRoutes(services []string) {
 			d.complain(at, "id", problem)
 		}
 		d.validateTarget(at, r, services)
+		d.validateRequestsTo(at, "service", r.Service, byName)
 		d.validateUse(at, r, sets)
 		d.validateCallers(at, "filters", r.Filters, services)
 		d.validateMatch(at, r)

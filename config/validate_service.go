@@ -40,6 +40,7 @@ func (d *draft) validateService(at place, s *Service) {
 	}
 	d.validateServiceSource(at, s)
 	d.validateLayout(at, s.Protocol, s.Layout)
+	d.validateOpaque(at, s)
 	if len(s.Endpoints) > maxEndpoints {
 		d.complain(at, "endpoints", fmt.Sprintf("%d endpoints are more than %d", len(s.Endpoints), maxEndpoints))
 	}

@@ -38,7 +38,7 @@ type keptEndpoint struct {
 func keptEndpoints(snap *snapshot.Snapshot) []keptEndpoint {
 	var all []keptEndpoint
 	for _, svc := range snap.Services {
-		if svc.Pool.Limits.MinIdle == 0 || svc.ProxyProtocol != snapshot.ProxyNone {
+		if svc.Pool.Limits.MinIdle == 0 || svc.ProxyProtocol != snapshot.ProxyNone || svc.Opaque {
 			continue
 		}
 		for _, m := range svc.Pool.Members {

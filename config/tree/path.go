@@ -69,21 +69,35 @@ type step struct {
 	index int
 }
 
-// split takes a path apart; it reads what Path writes, but for quoted keys.
+// split takes a path apart; it reads what Path writes. A key in quotes may hold dots
+// and brackets.
 func split(path string) []step {
 	var steps []step
-	for _, part := range strings.FieldsFunc(path, func(r rune) bool { return r == '.' }) {
-		key, rest, _ := strings.Cut(part, "[")
-		if key != "" {
-			steps = append(steps, step{key: key, index: -1})
-		}
-		for rest != "" {
-			var number string
-			number, rest, _ = strings.Cut(rest, "]")
+	for path != "" {
+		switch path[0] {
+		case '.':
+			path = path[1:]
+		case '[':
+			number, rest, _ := strings.Cut(path[1:], "]")
 			if n, err := strconv.Atoi(number); err == nil {
 				steps = append(steps, step{index: n})
 			}
-			rest = strings.TrimPrefix(rest, "[")
+			path = rest
+		case '"':
+			quoted, err := strconv.QuotedPrefix(path)
+			if err != nil {
+				return steps
+			}
+			key, _ := strconv.Unquote(quoted)
+			steps = append(steps, step{key: key, index: -1})
+			path = path[len(quoted):]
+		default:
+			end := strings.IndexAny(path, ".[")
+			if end < 0 {
+				end = len(path)
+			}
+			steps = append(steps, step{key: path[:end], index: -1})
+			path = path[end:]
 		}
 	}
 	return steps

@@ -25,6 +25,19 @@ func NewPassage(rest *Route, names map[string]*Route) *Passage {
 	return p
 }
 
+// Each calls fn with every place that connections go to.
+func (p *Passage) Each(fn func(*Route)) {
+	if p.rest != nil {
+		fn(p.rest)
+	}
+	for _, to := range p.exact {
+		fn(to)
+	}
+	for _, to := range p.wild {
+		fn(to)
+	}
+}
+
 // Peeks tells whether the server name decides, so that it has to be looked for.
 func (p *Passage) Peeks() bool { return len(p.exact)+len(p.wild) > 0 }
 
