@@ -144,8 +144,9 @@ func TestResetsArePassedOn(t *testing.T) {
 	t.Run("the client's", func(t *testing.T) {
 		o := newOrigin(t)
 		g := newPassing(o.addr).start(t)
-		c := g.dial()
+		c := g.dial().send("hello")
 		up := o.accept()
+		up.readUntil("hello") // the tunnel is open
 		c.reset()
 		up.expectReset()
 		require.Contains(t, g.records.next(t), `"status":200,"reason":"client_aborted"`)
@@ -153,8 +154,10 @@ func TestResetsArePassedOn(t *testing.T) {
 	t.Run("the upstream's", func(t *testing.T) {
 		o := newOrigin(t)
 		g := newPassing(o.addr).start(t)
-		c := g.dial()
-		o.accept().reset()
+		c := g.dial().send("hello")
+		up := o.accept()
+		up.readUntil("hello")
+		up.reset()
 		c.expectReset()
 		require.Contains(t, g.records.next(t), `"status":200,"reason":"upstream_reset"`)
 		require.Zero(t, g.endpoint(0).Failures(), "that is how some protocols end")
