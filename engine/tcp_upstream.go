@@ -43,7 +43,7 @@ func (u *tcpUpstream) dial(t *try) (upstream, error) {
 		return nil, err
 	}
 	u.conn, u.t = conn, t
-	conn.SetReadSize(bodyReadSize)
+	conn.SetReadSize(passReadSize)
 	u.w.local.Attach(u, svc.Pool, u.ep, u.w.loop.Now())
 	return u, nil
 }
