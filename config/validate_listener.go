@@ -21,12 +21,17 @@ func (d *draft) validateListeners() {
 		at := d.listeners[i]
 		names.check(at, l.Name)
 		d.validateListener(at, l)
-		if first, twice := addresses[l.Address]; twice && l.Address != "" {
+		if first, twice := addresses[l.Address]; twice && l.Address != "" && !anyPort(l.Address) {
 			d.complain(at, "address", "this address is taken by the listener in "+d.where(first))
 		}
 		addresses[l.Address] = at
 	}
 	d.validateDualStack(addresses)
+}
+
+// anyPort says that the system chooses the port: another one each time.
+func anyPort(address string) bool {
+	return strings.HasSuffix(address, ":0") && !strings.HasPrefix(address, "unix:")
 }
 
 // validateDualStack finds ports that are listened on for IPv6 and IPv4 as a
