@@ -32,8 +32,10 @@ type program struct {
 	stdout output
 	stderr output
 	exited chan struct{}
-	// web and admin are where it listens, once it serves.
+	// web and admin are where it listens, once it serves; web is the first of its
+	// listeners.
 	web, admin string
+	listeners  []string
 	client     *http.Client
 }
 
@@ -139,7 +141,7 @@ func (p *program) serving() bool {
 			Admin     string   `json:"admin"`
 		}
 		if json.Unmarshal([]byte(line), &entry) == nil && entry.Msg == "serving" {
-			p.web, p.admin = entry.Listeners[0], entry.Admin
+			p.web, p.admin, p.listeners = entry.Listeners[0], entry.Admin, entry.Listeners
 			return true
 		}
 	}

@@ -50,7 +50,8 @@ var areas = map[string]area{
 	// A plugin; its tests may run it in a whole gateway.
 	"examples/": {may: []string{"filters", "sdk", "sdk/"}, tests: []string{"filters/filtertest", "codec/codectest", "control"}},
 	"bench/":    {may: []string{"bench/"}},
-	"e2e":       {},
+	// Its tests speak to the program as services and clients do.
+	"e2e":   {tests: []string{"sdk/", "codec/"}},
 	"docs":      {tests: []string{"config", "control", "filters/"}},
 	"style":     {},
 }
