@@ -183,6 +183,8 @@ func TestSlowReaderOfAPassage(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, int64(sent), n)
 	require.Equal(t, int64(sent), <-wrote)
+	require.NoError(t, c.conn.Close())
+	p.await("the record", func() bool { return strings.Contains(p.stdout.String(), `"bytes_out":67108864`) })
 }
 
 type zeros struct{}

@@ -297,7 +297,7 @@ func TestSlowReaderBoundsMemory(t *testing.T) {
 		last = used
 		return still
 	}, patience, 100*time.Millisecond)
-	require.LessOrEqual(t, last, int64(g.setup.options.High+2*reactor.ReadBuffer+reactor.BlockSize))
+	require.LessOrEqual(t, last, int64(2*g.setup.options.High)+reactor.BlockSize)
 	c.reset()
 	<-sent
 }

@@ -23,10 +23,12 @@ type tcpUpstream struct {
 	conn  *reactor.Conn
 	state connState // dialling, switched or dead
 	t     *try
+	full  int // reads in a row that filled the buffer
 }
 
 var (
 	_ reactor.ConnectHandler = (*tcpUpstream)(nil)
+	_ reactor.RelayHandler   = (*tcpUpstream)(nil)
 	_ connection             = (*tcpUpstream)(nil)
 	_ upstream               = (*tcpUpstream)(nil)
 )
@@ -59,10 +61,24 @@ func (u *tcpUpstream) OnConnect(*reactor.Conn) {
 
 // OnData implements reactor.Handler.
 func (u *tcpUpstream) OnData(_ *reactor.Conn, b []byte) int {
-	if u.t != nil {
-		u.t.x.onTunnelDown(b)
+	if u.t == nil {
+		return len(b)
+	}
+	u.t.x.onTunnelDown(b)
+	if u.full = flows(u.full, b); u.full >= relayAfter && u.t != nil {
+		if s, ok := u.t.x.down.(*tcpSession); ok && u.conn.RelayTo(s.conn) {
+			u.full = 0
+		}
 	}
 	return len(b)
+}
+
+// OnRelayed implements reactor.RelayHandler.
+func (u *tcpUpstream) OnRelayed(_ *reactor.Conn, n int) {
+	if u.t != nil {
+		u.t.x.bytesOut += int64(n)
+		u.t.x.armTunnel()
+	}
 }
 
 // OnEOF implements reactor.Handler.

@@ -8,12 +8,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// relay is a proxy in its simplest form: a head in front of what the client sends, and the answer back.
-type relay struct {
+// forwarder is a proxy in its simplest form: a head in front of what the client sends, and the answer back.
+type forwarder struct {
 	client, upstream *Conn
 }
 
-func (r *relay) OnData(c *Conn, b []byte) int {
+func (r *forwarder) OnData(c *Conn, b []byte) int {
 	if c == r.client {
 		r.upstream.Commit(append(r.upstream.Stage(), "head "...))
 		r.upstream.Write(b)
@@ -23,10 +23,10 @@ func (r *relay) OnData(c *Conn, b []byte) int {
 	}
 	return len(b)
 }
-func (r *relay) OnEOF(c *Conn)        { c.Close() }
-func (r *relay) OnDrain(*Conn)        {}
-func (r *relay) OnClose(*Conn, error) {}
-func (r *relay) OnConnect(*Conn)      {}
+func (r *forwarder) OnEOF(c *Conn)        { c.Close() }
+func (r *forwarder) OnDrain(*Conn)        {}
+func (r *forwarder) OnClose(*Conn, error) {}
+func (r *forwarder) OnConnect(*Conn)      {}
 
 // proxied is a client whose bytes go through a loop to an echo server on another.
 func proxied(t testing.TB, o Options) (*Loop, *client) {
@@ -35,7 +35,7 @@ func proxied(t testing.TB, o Options) (*Loop, *client) {
 	target, err := ParseAddr(address)
 	require.NoError(t, err)
 	_, address = serve(t, func(c *Conn) Handler {
-		r := &relay{client: c}
+		r := &forwarder{client: c}
 		if r.upstream, err = l.Dial(target, netip.Addr{}, r); err != nil {
 			return nil
 		}

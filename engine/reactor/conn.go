@@ -78,6 +78,8 @@ type Conn struct {
 	out          chain  // to be sent
 	parked       []byte // to be sent before that, when the batch of events is over
 	gathers      bool   // more may join what is parked
+	relay        *relay // where what c receives goes, instead of to the handler
+	relayed      *relay // what c gets that way
 	writeTimeout int64
 	timer        Timer
 	bytesIn      uint64
@@ -194,6 +196,9 @@ func (c *Conn) onEvent(ev Event) {
 	if ev&Writable != 0 {
 		c.writable = true
 		c.sendQueue()
+		if c.relayed != nil && c.relayed.waits && c.out.size == 0 {
+			c.relayed.goOn()
+		}
 	}
 	c.readAvailable()
 	if ev&(Failed|Gone) != 0 && !c.reading() {

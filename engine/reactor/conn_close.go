@@ -104,6 +104,7 @@ func (c *Conn) doom() {
 	l := c.loop
 	c.phase = phaseDoomed
 	c.parked = nil
+	c.endRelays()
 	l.gather.drop(c)
 	l.doomed = append(l.doomed, c)
 	l.Forget(&c.timer)

@@ -33,9 +33,13 @@ func (c *Conn) readAvailable() {
 		c.discard()
 		return
 	}
-	for c.phase == phaseOpen && !c.paused && (c.readable || c.kept.size > 0) {
+	for c.phase == phaseOpen && !c.paused && !c.stuck() && (c.readable || c.kept.size > 0) {
 		if c.overBudget() {
 			return
+		}
+		if c.relay != nil && c.kept.size == 0 {
+			c.relay.step()
+			continue
 		}
 		if c.kept.size > 0 && (!c.readable || c.kept.size >= c.readSize) {
 			c.deliverKept()
@@ -43,7 +47,7 @@ func (c *Conn) readAvailable() {
 		}
 		c.readOnce()
 	}
-	if c.phase != phaseOpen || c.paused {
+	if c.phase != phaseOpen || c.paused || c.stuck() {
 		return
 	}
 	switch {

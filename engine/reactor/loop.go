@@ -63,6 +63,8 @@ type Loop struct {
 	later     connList // over their budget: to be served in the next turn
 	doomed    []*Conn  // to be closed at the end of the turn
 	gather    gather
+	pipes     []pipe // of relays that have ended
+	pipeCount int
 	lot       lot
 	readBuf   []byte
 	pieces    [][]byte
@@ -164,6 +166,7 @@ func (l *Loop) shutdown() error {
 	}
 	l.settle()
 	l.closeDoomed()
+	l.closePipes()
 	if l.spare >= 0 {
 		_ = unix.Close(l.spare)
 	}
