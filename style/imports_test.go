@@ -52,8 +52,8 @@ var areas = map[string]area{
 	"bench/":    {may: []string{"bench/"}},
 	// Its tests speak to the program as services and clients do.
 	"e2e":   {tests: []string{"sdk/", "codec/"}},
-	"docs":      {tests: []string{"config", "control", "filters/"}},
-	"style":     {},
+	"docs":  {tests: []string{"config", "control", "filters/"}},
+	"style": {},
 }
 
 // forbiddenFolders are names that say nothing about what is inside.
