@@ -71,16 +71,16 @@ func (l *link) take(e *codec.Event) {
 		}
 	case codec.MessageTrailers:
 		e.Head = nil
-		if s := l.table.find(e.ID); s != nil && s.phase == streamAnswers {
+		if s := l.answering(e.ID); s != nil {
 			e.Head = &s.t.x.trailers
 			e.Head.Reset()
 		}
 	case codec.MessageData:
-		if s := l.table.find(e.ID); s != nil {
+		if s := l.answering(e.ID); s != nil {
 			s.onData(e.Data)
 		}
 	case codec.MessageEnd:
-		if s := l.table.find(e.ID); s != nil {
+		if s := l.answering(e.ID); s != nil {
 			s.onEnd()
 		}
 	default:
@@ -88,12 +88,21 @@ func (l *link) take(e *codec.Event) {
 	}
 }
 
+// answering is the stream with the id, if an answer to it has begun and is not
+// whole. What comes in front of an answer or behind its end is no part of it.
+func (l *link) answering(id uint64) *linkStream {
+	if s := l.table.find(id); s != nil && s.phase >= streamHeads && !s.whole {
+		return s
+	}
+	return nil
+}
+
 // onBegin finds the exchange that an answer belongs to; late ones have none.
 func (l *link) onBegin(e *codec.Event) {
 	e.Head, l.reading = nil, nil
 	s := l.table.find(e.ID)
 	switch {
-	case s == nil:
+	case s == nil, s.whole:
 		l.w.stats.LateReplies++
 		return
 	case s.phase != streamAsked || s.out.oneWay:

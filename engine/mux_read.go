@@ -74,17 +74,17 @@ func (s *muxSession) take(e *codec.Event) {
 	case codec.MessageHead:
 		s.onHead()
 	case codec.MessageData:
-		if st := s.table.find(e.ID); st != nil && st.x != nil {
+		if st := s.receiving(e.ID); st != nil && st.x != nil {
 			st.onData(e.Data)
 		}
 	case codec.MessageTrailers:
 		e.Head = nil
-		if st := s.table.find(e.ID); st != nil && st.x != nil && st.begun {
+		if st := s.receiving(e.ID); st != nil && st.x != nil && st.begun {
 			e.Head = &st.x.reqTrailers
 			e.Head.Reset()
 		}
 	case codec.MessageEnd:
-		if st := s.table.find(e.ID); st != nil {
+		if st := s.receiving(e.ID); st != nil {
 			st.onEnd()
 		}
 	case codec.HeartbeatEvent:
@@ -101,6 +101,15 @@ func (s *muxSession) take(e *codec.Event) {
 			st.onCredit(e.Amount)
 		}
 	}
+}
+
+// receiving is the stream with the id, if its request is not whole. What comes
+// behind a request's end is no part of it, and nobody's.
+func (s *muxSession) receiving(id uint64) *muxStream {
+	if st := s.table.find(id); st != nil && !st.whole {
+		return st
+	}
+	return nil
 }
 
 // onBegin makes a stream for a request, unless there are too many.

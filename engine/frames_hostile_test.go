@@ -1,0 +1,90 @@
+package engine
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/corelane/corelane/codec/frame"
+)
+
+// more is a frame that continues the message with that id.
+func more(kind frame.Kind, id uint64, body string, flags frame.Flags, pairs ...string) fr {
+	return fr{kind: kind, id: id, flags: frame.Continues | flags, body: body, pairs: pairs}
+}
+
+// What comes behind the end of a request, while that waits for its service, would
+// be a request of its own to a service that speaks HTTP.
+func TestFramesBehindARequest(t *testing.T) {
+	const smuggled = "GET /admin HTTP/1.1\r\nHost: a\r\n\r\n"
+	for name, tt := range map[string]struct {
+		sent []fr
+		got  string
+	}{
+		"length": {[]fr{
+			{kind: frame.Request, id: 1, pairs: []string{":path", "/a"}, body: "12345"},
+			more(frame.Request, 1, smuggled, frame.More), more(frame.Request, 1, smuggled, 0),
+		}, "\r\n\r\n12345"},
+		"no body": {[]fr{
+			{kind: frame.Request, id: 1, pairs: []string{":path", "/a", ":verb", "GET"}},
+			more(frame.Request, 1, smuggled, 0),
+		}, "\r\n\r\n"},
+		"chunks": {[]fr{
+			{kind: frame.Request, id: 1, flags: frame.More, pairs: []string{":path", "/a"}, body: "12345"},
+			more(frame.Request, 1, "", 0, "x-sum", "1"), more(frame.Request, 1, smuggled, 0, "x-sum", "2"),
+		}, "\r\n\r\n5\r\n12345\r\n0\r\nx-sum: 1\r\n\r\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := newOrigin(t)
+			s := frames(o.addr)
+			s.protocol = nil
+			g := s.start(t)
+			c := g.dialFrames().write(tt.sent...)
+			up := o.accept()
+			require.NotContains(t, up.readUntil(tt.got), "admin")
+			up.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+			c.expectFrame(1, 200, "ok")
+			c.write(fr{kind: frame.Request, id: 2, pairs: []string{":path", "/next"}})
+			require.Equal(t, "/next", up.request().RequestURI, "nothing lies in front of the next request")
+		})
+	}
+}
+
+// What comes in front of an answer would be part of its body.
+func TestFramesInFrontOfAnAnswer(t *testing.T) {
+	o := newOrigin(t)
+	s := noRetries(newSetup(o.addr))
+	s.protocol = framing()
+	g := s.start(t)
+	c := g.dial().get("/a")
+	up := o.acceptFrames()
+	got := up.next()
+	up.write(more(frame.Response, got.id, "HTTP/1.1 ", frame.More), more(frame.Response, got.id, "200 OK", 0, "x", "y"), got.answer("hello"))
+	c.expect(200, "hello")
+	c.get("/b")
+	got = up.next()
+	up.write(got.answer("next"))
+	c.expect(200, "next")
+}
+
+// An answer that is whole, and waits for its client, does not grow, and a second
+// one takes nothing from it.
+func TestFramesBehindAnAnswer(t *testing.T) {
+	o := newOrigin(t)
+	g := noRetries(frames(o.addr)).start(t)
+	c := g.dialFrames().write(rpcCall(1, ""))
+	up := o.acceptFrames()
+	got := up.next()
+	first := got.answer(strings.Repeat("a", frame.Window))
+	first.flags = frame.More
+	up.write(first)
+	up.write(more(frame.Response, got.id, "b", frame.More), more(frame.Response, got.id, "c", 0),
+		more(frame.Response, got.id, "d", frame.More), got.answer("e"), more(frame.Response, got.id, "f", 0),
+		fr{kind: frame.Heartbeat, id: 9}) // whose answer says that everything was looked at
+	for up.next().kind == frame.Credit {
+	}
+	c.write(fr{kind: frame.Credit, id: 1, body: "\x00\x00\xff\xff"})
+	c.expectFrame(1, 200, first.body+"bc")
+	require.Equal(t, uint64(1), g.stats().LateReplies)
+}
