@@ -1,8 +1,10 @@
 package engine
 
 import (
+	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -87,4 +89,53 @@ func TestFramesBehindAnAnswer(t *testing.T) {
 	c.write(fr{kind: frame.Credit, id: 1, body: "\x00\x00\xff\xff"})
 	c.expectFrame(1, 200, first.body+"bc")
 	require.Equal(t, uint64(1), g.stats().LateReplies)
+}
+
+// A client that does not read is not read either, though its requests have no
+// end.
+func TestClientThatNeverReads(t *testing.T) {
+	o := newOrigin(t)
+	s := frames(o.addr)
+	s.options.High, s.options.Low = 8<<10, 4<<10
+	g := s.start(t)
+	c := g.dialFrames()
+	var err error
+	for id := uint64(1); err == nil && id < 600_000; {
+		var b []byte
+		for range 1000 {
+			b = append(b, fr{kind: frame.Request, id: id, flags: frame.More, pairs: []string{":key", "none"}}.bytes()...)
+			id++
+		}
+		require.NoError(t, c.conn.SetWriteDeadline(time.Now().Add(time.Second)))
+		_, err = c.conn.Write(b)
+	}
+	require.ErrorIs(t, err, os.ErrDeadlineExceeded)
+}
+
+// A service that does not read gets no answers to its heartbeats, which would
+// lie in memory; when it reads again it has missed nothing else.
+func TestServiceThatNeverReads(t *testing.T) {
+	const asked = 600_000
+	o := newOrigin(t)
+	s := frames(o.addr)
+	s.options.High, s.options.Low = 8<<10, 4<<10
+	s.limits.Wait = patience
+	g := s.start(t)
+	c := g.dialFrames().write(rpcCall(1, ""))
+	up := o.acceptFrames()
+	got := up.next()
+	beats := strings.Repeat(string(fr{kind: frame.Heartbeat, id: 1}.bytes()), asked/100)
+	for range 100 {
+		up.send(beats)
+	}
+	up.write(got.answer("first"))
+	c.expectFrame(1, 200, "first")
+	c.write(rpcCall(2, ""))
+	answered := 0
+	for got = up.next(); got.kind == frame.Heartbeat; got = up.next() {
+		answered++
+	}
+	require.Less(t, answered, asked)
+	up.write(got.answer("second"))
+	c.expectFrame(2, 200, "second")
 }

@@ -119,6 +119,9 @@ func (l *link) onBegin(e *codec.Event) {
 func (l *link) takeControl(e *codec.Event) {
 	switch e.Kind {
 	case codec.HeartbeatEvent:
+		if l.conn.OverHigh() {
+			return // who does not read needs no answer, and could ask without end
+		}
 		l.control(&codec.Control{Kind: codec.HeartbeatReply, Role: codec.Responses, ID: e.ID})
 	case codec.GoAwayEvent:
 		l.onGoAway(e.ID)

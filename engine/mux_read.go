@@ -16,9 +16,9 @@ func (s *muxSession) OnData(_ *reactor.Conn, b []byte) int {
 		}
 	}
 	for s.state == muxOpen {
-		// Within a message there is no stopping: of what the decoder has taken it
-		// may still hand out parts.
-		if !s.within && (s.conn.OverHigh() || !s.shares() && s.busy()) {
+		// With bytes left there will be another call; without, the decoder may still
+		// hand out parts of what it has taken.
+		if n < len(b) && (s.conn.OverHigh() || !s.shares() && s.busy()) {
 			return n
 		}
 		used, err := s.in.Next(b[n:], &s.event)
@@ -30,7 +30,6 @@ func (s *muxSession) OnData(_ *reactor.Conn, b []byte) int {
 		if s.event.Kind == codec.NeedMore {
 			break
 		}
-		s.within = s.event.Kind >= codec.MessageBegin && s.event.Kind < codec.MessageEnd
 		s.take(&s.event)
 	}
 	return len(b)

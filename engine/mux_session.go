@@ -47,7 +47,6 @@ type muxSession struct {
 	clock    reactor.Timer
 	lastID   uint64 // the highest id that was taken
 	messages int
-	within   bool // the decoder is within a message
 	goes     bool // the client was told to go, or has said that it goes
 	blocked  int  // streams whose exchanges wait for room
 }
@@ -170,9 +169,7 @@ func (s *muxSession) OnDrain(*reactor.Conn) {
 		s.blocked = 0
 		s.table.each(func(st *muxStream) { st.onDrain() })
 	}
-	if s.shares() || s.table.live == 0 {
-		s.conn.Resume()
-	}
+	s.conn.Resume()
 }
 
 // OnEOF implements reactor.Handler: the client sends no more, but may read.
