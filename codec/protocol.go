@@ -79,6 +79,13 @@ type Decoder interface {
 	Next(b []byte, e *Event) (n int, err error)
 }
 
+// Gatherer is implemented by decoders that keep bytes of messages which are not
+// whole, so that those count into the gateway's budget for buffers.
+type Gatherer interface {
+	// Gathered returns the number of bytes that are kept now.
+	Gathered() int
+}
+
 // EventKind is what a Decoder has found.
 type EventKind uint8
 

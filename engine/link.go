@@ -114,7 +114,7 @@ func (l *link) OnConnect(c *reactor.Conn) {
 	w := l.w
 	l.state = linkOpen
 	w.loop.Disarm(&l.clock)
-	l.in = l.protocol.NewDecoder(codec.Responses, codec.MessageLimits{Head: l.svc.MaxHead, HeadFields: maxAnswerFields, Body: maxMessage})
+	l.decode(l.protocol.NewDecoder(codec.Responses, codec.MessageLimits{Head: l.svc.MaxHead, HeadFields: maxAnswerFields, Body: maxMessage}))
 	c.SetWriteTimeout(l.svc.Timeouts.Idle.Nanoseconds())
 	if l.traits.Heartbeats {
 		l.heard = c.BytesIn()
@@ -181,6 +181,7 @@ func (l *link) close() {
 // bury takes a dead link out of the books, but for the pool's.
 func (l *link) bury() {
 	l.state = linkDead
+	l.stopDecoding()
 	l.w.loop.Forget(&l.clock)
 	l.w.loop.Forget(&l.beat)
 	l.w.dropLink(l)

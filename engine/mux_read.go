@@ -9,6 +9,16 @@ import (
 // with the connection: requests of a client that does not read its answers, and
 // those behind one that is not answered where there is one at a time.
 func (s *muxSession) OnData(_ *reactor.Conn, b []byte) int {
+	n := s.read(b)
+	if s.count() && s.gathered > reactor.BlockSize && s.w.loop.Memory().Over() {
+		s.w.stats.StreamsRefused++
+		s.sayGo(codec.Overloaded, faultOverloaded.message)
+		s.endReading(faultOverloaded)
+	}
+	return n
+}
+
+func (s *muxSession) read(b []byte) int {
 	n := 0
 	for s.state == muxProxy {
 		if n += s.readProxy(b[n:]); n == len(b) {

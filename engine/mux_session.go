@@ -68,7 +68,7 @@ func newMuxSession(w *worker, c *reactor.Conn, listener string, p codec.Protocol
 	if body := s.lis.MaxBody; body > 0 {
 		limits.Body = int(min(body, maxMessage))
 	}
-	s.in = p.NewDecoder(codec.Requests, limits)
+	s.decode(p.NewDecoder(codec.Requests, limits))
 	c.SetReadSize(bodyReadSize)
 	c.SetGathers()
 	w.addClient(&s.node, s)
@@ -193,6 +193,7 @@ func (s *muxSession) endReading(f fault) {
 		return
 	}
 	s.state = muxEnding
+	s.stopDecoding()
 	if st := s.reading; st != nil {
 		s.reading = nil
 		st.refuse(f)
@@ -255,6 +256,7 @@ func (s *muxSession) leave() {
 		return
 	}
 	s.state = muxClosed
+	s.stopDecoding()
 	s.w.loop.Forget(&s.clock)
 	s.told.release(s.w.loop.Memory())
 	s.w.removeClient(&s.node)

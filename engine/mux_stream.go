@@ -243,6 +243,10 @@ func (st *muxStream) onTurn() {
 // breakOff ends an answer that could not be said in the client's protocol.
 func (st *muxStream) breakOff() {
 	reason, _ := detailOf(st.wrong)
+	if reason == codec.Overloaded {
+		st.x.fail(faultOverloaded)
+		return
+	}
 	st.x.fail(fault{reason, fromUpstream, faultFinal, "the answer cannot be said in the client's protocol"})
 }
 
@@ -324,6 +328,10 @@ func (st *muxStream) silent() bool { return st.oneWay || st.failure || st.wrong 
 // sendData implements downstream.
 func (st *muxStream) sendData(b []byte) {
 	if len(b) > 0 && !st.silent() {
+		if st.s.conn.OverHigh() && st.w.loop.Memory().Over() {
+			st.note(errNoMemory) // thousands of streams would each add to what nobody reads
+			return
+		}
 		st.note(st.out.add(&st.s.wire, b))
 		if st.out.waiting.size > 0 && !st.slow.Armed() && st.s.traits.Splits {
 			st.waitCredit()

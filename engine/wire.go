@@ -36,10 +36,44 @@ type wire struct {
 	in    codec.Decoder
 	event codec.Event
 	piece codec.Piece
+	// gatherer is the decoder, if it keeps bytes; gathered is how many of them
+	// were counted into the budget for buffers.
+	gatherer codec.Gatherer
+	gathered int
 }
 
 func (c *wire) init(w *worker, p codec.Protocol, leaves codec.Role) {
 	c.w, c.protocol, c.traits, c.role = w, p, p.Traits(), leaves
+}
+
+// decode sets the decoder of what the peer sends.
+func (c *wire) decode(d codec.Decoder) {
+	c.in = d
+	c.gatherer, _ = d.(codec.Gatherer)
+}
+
+// count counts what the decoder keeps into the budget for buffers. It says
+// whether that is more than before.
+func (c *wire) count() (grew bool) {
+	if c.gatherer == nil {
+		return false
+	}
+	n := c.gatherer.Gathered()
+	if n == c.gathered {
+		return false
+	}
+	grew = n > c.gathered
+	c.w.loop.Memory().Add(int64(n - c.gathered))
+	c.gathered = n
+	return grew
+}
+
+// stopDecoding is for a connection of which nothing more is read.
+func (c *wire) stopDecoding() {
+	if c.gathered > 0 {
+		c.w.loop.Memory().Add(int64(-c.gathered))
+	}
+	c.in, c.gatherer, c.gathered = nil, nil, 0
 }
 
 // shares says whether the connection carries more than one exchange at a time.

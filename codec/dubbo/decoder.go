@@ -60,6 +60,9 @@ func (d *decoder) Next(b []byte, e *codec.Event) (int, error) {
 	}
 }
 
+// Gathered implements codec.Gatherer.
+func (d *decoder) Gathered() int { return cap(d.gathered) }
+
 // frame returns the frame that begins b or was gathered, nil if it is not whole;
 // then everything was taken. Of a gathered frame the last byte is not taken.
 func (d *decoder) frame(b []byte) (frame []byte, took int, err error) {

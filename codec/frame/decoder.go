@@ -65,6 +65,16 @@ func (d *decoder) Next(b []byte, e *codec.Event) (n int, err error) {
 	return 0, d.fault.of(d.role)
 }
 
+// Gathered implements codec.Gatherer: a head that is not whole lies in the
+// receiver's buffer, trailers in the decoder's.
+func (d *decoder) Gathered() int {
+	n := cap(d.held)
+	if d.stage == stageHead {
+		n += int(d.header.Metadata) - d.left
+	}
+	return n
+}
+
 // step takes what b has of the current stage.
 func (d *decoder) step(b []byte, e *codec.Event) (n int, p progress) {
 	switch d.stage {

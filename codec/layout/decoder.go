@@ -92,6 +92,9 @@ func (d *decoder) Next(b []byte, e *codec.Event) (int, error) {
 	return rest, nil
 }
 
+// Gathered implements codec.Gatherer.
+func (d *decoder) Gathered() int { return cap(d.held) }
+
 // frame returns the next frame if it is complete, in b or in what is held, and
 // how many bytes it took from b.
 func (d *decoder) frame(b []byte) ([]byte, int, *fault) {

@@ -80,6 +80,9 @@ func (d *decoder) gather(b []byte) (int, error) {
 	return n, nil
 }
 
+// Gathered implements codec.Gatherer.
+func (d *decoder) Gathered() int { return cap(d.held) }
+
 func (d *decoder) fail(err *codec.Error) error {
 	if d.role == codec.Responses {
 		err = &codec.Error{Reason: codec.UpstreamBadResponse, Detail: err.Detail}
