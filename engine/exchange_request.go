@@ -11,6 +11,9 @@ import (
 // False means that it was answered.
 func (x *Exchange) enter() bool {
 	h := &x.req
+	if x.message {
+		h.DelKnown(codec.Expect) // nobody waits: a message has no 100
+	}
 	if !expectable(h) {
 		x.fail(faultExpectation)
 		return false

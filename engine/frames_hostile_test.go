@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/corelane/corelane/codec"
 	"github.com/corelane/corelane/codec/frame"
 )
 
@@ -138,4 +139,25 @@ func TestServiceThatNeverReads(t *testing.T) {
 	require.Less(t, answered, asked)
 	up.write(got.answer("second"))
 	c.expectFrame(2, 200, "second")
+}
+
+// What means something only to a connection of HTTP, or is the gateway's to say,
+// does not pass into one.
+func TestFieldsOfAFrameClient(t *testing.T) {
+	o := newOrigin(t)
+	s := frames(o.addr)
+	s.protocol = nil
+	g := s.start(t)
+	c := g.dialFrames().write(fr{kind: frame.Request, id: 1, body: "hello", pairs: []string{
+		":path", "/a", "connection", "upgrade, x-gone", "upgrade", "websocket", "x-gone", "1", "keep-alive", "1", "te", "trailers",
+		"expect", "100-continue", "x-gray-tag", "evil", "x_gray_tag", "evil", "x-forwarded-for", "6.6.6.6", "x_forwarded.for", "6.6.6.6",
+		"x-real-ip", "6.6.6.6", "forwarded", "for=6.6.6.6", "x-stays", "1",
+	}})
+	up := o.accept()
+	r := up.request()
+	require.Equal(t, "127.0.0.1", r.Header.Get("X-Forwarded-For"))
+	require.Equal(t, "1", r.Header.Get("X-Stays"))
+	require.Len(t, r.Header, 4, "%v", r.Header) // with traceparent and Content-Length
+	up.send("HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n")
+	c.expectFailure(1, codec.UpstreamBadResponse)
 }
