@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"strconv"
 
 	"github.com/corelane/corelane/codec"
@@ -17,6 +18,9 @@ func (x *Exchange) bridge() error {
 		x.req.DelKnown(codec.Expect)
 	}
 	if x.proto == nil {
+		if x.req.Call() == codec.ByKey && !x.plainKey() {
+			return errKeyPath
+		}
 		x.tellDeadline()
 		if x.message && len(x.req.Authority()) == 0 {
 			x.req.SetAuthority([]byte(x.svc.Name)) // HTTP wants a host (RFC 9112 §3.2)
@@ -26,6 +30,13 @@ func (x *Exchange) bridge() error {
 		return x.down.neutral()
 	}
 	return nil
+}
+
+// plainKey says that a call by key, which is routed by the key as it is, is the
+// same as a path: "orders/../admin" would lead elsewhere.
+func (x *Exchange) plainKey() bool {
+	path := x.req.Path()
+	return x.w.resolver.Normalize(&x.req, x.lis, nil) && bytes.Equal(path, x.req.Path())
 }
 
 // maxTimeoutMs is the longest deadline that a client can set: what a client says

@@ -134,5 +134,6 @@ func faultOf(err error) fault {
 var (
 	errDuplicateID     = &codec.Error{Reason: codec.BadRequest, Detail: "a request has the id of one that is under way"}
 	errMessageTooLarge = &codec.Error{Reason: codec.BodyTooLarge, Detail: "the message is too large for the protocol"}
+	errKeyPath         = &codec.Error{Reason: codec.AmbiguousPath, Detail: "the key means something else as a path"}
 	errNoMemory        = &codec.Error{Reason: codec.Overloaded, Detail: "the gateway is out of buffers"}
 )

@@ -10,6 +10,7 @@ import (
 
 	"github.com/corelane/corelane/codec"
 	"github.com/corelane/corelane/codec/frame"
+	"github.com/corelane/corelane/route"
 )
 
 // more is a frame that continues the message with that id.
@@ -160,4 +161,24 @@ func TestFieldsOfAFrameClient(t *testing.T) {
 	require.Len(t, r.Header, 4, "%v", r.Header) // with traceparent and Content-Length
 	up.send("HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n")
 	c.expectFailure(1, codec.UpstreamBadResponse)
+}
+
+// A key that a server of HTTP would resolve as a path is not made one.
+func TestKeysThatArePaths(t *testing.T) {
+	o := newOrigin(t)
+	s := noRetries(frames(o.addr))
+	s.protocol = nil
+	bad := []string{".", "..", "a/../b", "a/..", "./a", "a/..;/b", "a\\b"}
+	s.more = nil
+	for _, key := range append(bad, "a/b c\xc3\xa4") {
+		s.more = append(s.more, route.Spec{ID: "key " + key, Kind: route.Exact, Space: route.Keys, Pattern: key})
+	}
+	g := s.start(t)
+	c := g.dialFrames()
+	for id, key := range bad {
+		c.write(fr{kind: frame.Request, id: uint64(id + 1), pairs: []string{":key", key}})
+		c.expectFailure(uint64(id+1), codec.AmbiguousPath)
+	}
+	c.write(fr{kind: frame.Request, id: 99, pairs: []string{":key", "a/b c\xc3\xa4"}})
+	require.Equal(t, "/a/b%20c%C3%A4", o.accept().request().RequestURI)
 }
