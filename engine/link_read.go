@@ -26,6 +26,7 @@ func (l *link) OnData(_ *reactor.Conn, b []byte) int {
 		}
 		l.dirty = !l.shares() && l.event.Kind == codec.MessageEnd && n < len(b)
 		l.take(&l.event)
+		l.sendHeld(b)
 	}
 	l.count()
 	return len(b)

@@ -41,6 +41,7 @@ func (s *muxSession) read(b []byte) int {
 			break
 		}
 		s.take(&s.event)
+		s.sendHeld(b)
 	}
 	return len(b)
 }

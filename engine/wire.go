@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"net/netip"
+	"unsafe"
 
 	"github.com/corelane/corelane/codec"
 	"github.com/corelane/corelane/engine/reactor"
@@ -122,6 +123,21 @@ func (c *wire) forget(heads ...*codec.Head) {
 			c.event.Head = nil
 		}
 	}
+}
+
+// sendHeld sends what was written of the body at hand if that lies in the
+// decoder's own buffer, which the next step writes over. What lies in b stays.
+func (c *wire) sendHeld(b []byte) {
+	if c.event.Kind != codec.MessageData || within(c.event.Data, b) {
+		return
+	}
+	c.w.loop.Flush()
+}
+
+// within says whether p lies in b.
+func within(p, b []byte) bool {
+	from, at := uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(unsafe.Pointer(unsafe.SliceData(p)))
+	return at >= from && at < from+uintptr(len(b))
 }
 
 // position is where in the connection's output the next byte will lie.
