@@ -314,6 +314,8 @@ func (s *linkStream) onCredit(n int) {
 	case err != nil:
 		s.t.failed(faultOf(err))
 		return
+	case s.out.oneWay && s.out.over:
+		s.w.loop.Defer(&s.turn)
 	case s.tell && s.out.over:
 		s.tell = false
 		s.t.onSent()

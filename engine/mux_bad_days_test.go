@@ -6,6 +6,9 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/corelane/corelane/codec/frame"
+	"github.com/corelane/corelane/filters"
 )
 
 // readsAfter does something and waits until the gateway has read n bytes more.
@@ -43,4 +46,47 @@ func TestFramesThatCameInPieces(t *testing.T) {
 	c.expectPrivate(1, body("c"))
 	up.send(second[2500:])
 	c.expectPrivate(2, body("d"))
+}
+
+// swelling is a filter that makes a long body of every end.
+type swelling struct{ size int }
+
+func (*swelling) OnRequest(ctx *filters.Context) filters.Verdict {
+	ctx.BodyChanges()
+	return filters.Continue
+}
+
+func (s *swelling) OnRequestBody(ctx *filters.Context, _ []byte, last bool) filters.Verdict {
+	ctx.ReplaceBody(nil)
+	if last {
+		ctx.ReplaceBody([]byte(strings.Repeat("s", s.size)))
+	}
+	return filters.Continue
+}
+
+// What wants no answer has had its end when all of it is sent, also if that took
+// the endpoint's credit.
+func TestOneWayThatWaitsForCredit(t *testing.T) {
+	o := newOrigin(t)
+	s := frames(o.addr)
+	s.filters = []any{&swelling{frame.Window + 4}}
+	g := s.start(t)
+	call := rpcCall(1, "small")
+	call.kind = frame.OneWay
+	g.dialFrames().write(call)
+	up := o.acceptFrames()
+	received, id := 0, uint64(0)
+	for received < frame.Window {
+		f := up.next()
+		id, received = f.id, received+len(f.body)
+	}
+	require.Equal(t, 1, g.stats().LiveExchanges)
+	up.write(fr{kind: frame.Credit, id: id, body: "\x00\x01\x00\x00"})
+	f := up.next()
+	for ; f.flags&frame.More != 0; f = up.next() {
+		received += len(f.body)
+	}
+	require.Equal(t, frame.Window+4, received+len(f.body))
+	require.Contains(t, g.records.next(t), `"status":202`)
+	require.Zero(t, g.stats().LiveExchanges)
 }
