@@ -103,6 +103,13 @@ func (q *byteQueue) join(dst []byte) []byte {
 	return dst
 }
 
+// discard releases the queue of an owner that is given up.
+func (q *byteQueue) discard(l *reactor.Loop) {
+	q.release(l)
+	l.Memory().Add(int64(-cap(q.small)))
+	*q = byteQueue{}
+}
+
 // release forgets everything. Nothing that was written may reference it any more.
 func (q *byteQueue) release(l *reactor.Loop) {
 	for i, b := range q.blocks {

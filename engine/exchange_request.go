@@ -132,13 +132,13 @@ func (x *Exchange) forward() {
 	}
 	x.svc, x.Service = r.Service, r.Service.Name
 	x.w.resolver.Forward(&x.query, &x.req, nil)
-	if x.Context.RequestChanges() && !x.requestDone {
-		x.req.SetFraming(codec.FramingChunked, -1)
-	}
 	x.proto = protocolFor(x.svc, x.lis)
 	if err := x.bridge(); err != nil {
 		x.fail(faultOf(err))
 		return
+	}
+	if x.Context.RequestChanges() && !x.requestDone {
+		x.req.SetFraming(codec.FramingChunked, -1) // behind the bridge, which knows a length
 	}
 	x.w.enterService(x.svc)
 	x.counted = true

@@ -116,7 +116,7 @@ func (l *link) OnConnect(c *reactor.Conn) {
 	w.loop.Disarm(&l.clock)
 	l.decode(l.protocol.NewDecoder(codec.Responses, codec.MessageLimits{Head: l.svc.MaxHead, HeadFields: maxAnswerFields, Body: maxMessage}))
 	c.SetWriteTimeout(l.svc.Timeouts.Idle.Nanoseconds())
-	if l.traits.Heartbeats {
+	if l.traits.Heartbeats && l.shares() { // a reply could be taken for an answer
 		l.heard = c.BytesIn()
 		w.loop.Arm(&l.beat, w.loop.Now()+beatEvery)
 	}
@@ -133,6 +133,9 @@ func (l *link) OnConnect(c *reactor.Conn) {
 		s.t.x.tellEnds(c, l.proxy)
 	}
 	l.admit()
+	if l.shares() {
+		l.makeRoom()
+	}
 	l.rest()
 }
 
@@ -140,16 +143,23 @@ func (l *link) OnConnect(c *reactor.Conn) {
 const maxAnswerFields = 1000
 
 // rest starts the idle clock of a link without streams, or closes one that
-// leaves.
+// leaves, or that nobody is going to use. One without a place needs none.
 func (l *link) rest() {
 	if l.table.live > 0 || l.first != nil {
 		return
 	}
 	switch l.state {
+	case linkQueued:
+		l.w.local.Cancel(&l.waiter)
+		l.bury()
 	case linkLeaving:
 		l.close()
 	case linkOpen:
 		if !l.shares() {
+			return
+		}
+		if l.ep.Retired() {
+			l.close()
 			return
 		}
 		if idle := l.svc.Pool.Limits.Idle; idle > 0 {
@@ -187,8 +197,9 @@ func (l *link) bury() {
 	l.w.dropLink(l)
 }
 
-// breakDown ends the link and every exchange on it. The one whose answer was being
-// read gets own, the others rest: nothing is wrong with them but their connection.
+// breakDown ends the link and every exchange on it whose answer has not come whole.
+// The one whose answer was being read gets own, the others rest: nothing is wrong
+// with them but their connection.
 func (l *link) breakDown(own, rest fault) {
 	if l.state == linkDead {
 		return
@@ -206,11 +217,13 @@ func (l *link) breakDown(own, rest fault) {
 		k.ended(false)
 	}
 	l.table.each(func(s *linkStream) {
-		f := rest
-		if s == reading {
-			f = own
+		switch {
+		case s.whole: // all of the answer is here
+		case s == reading:
+			s.lose(own)
+		default:
+			s.lose(rest)
 		}
-		s.lose(f)
 	})
 	for s := l.first; s != nil; s = l.first {
 		s.lose(rest)
@@ -241,9 +254,10 @@ func (l *link) OnTimer(kind uint8, now int64) {
 	case clockLinkOpens:
 		l.breakDown(faultConnectTimeout, faultConnectTimeout)
 	case clockLinkIdle:
-		if l.table.live == 0 && l.first == nil && l.w.local.Open(l.ep) > l.w.local.Floor(l.ep) {
-			l.close()
+		if l.w.local.Open(l.ep) > l.w.local.Floor(l.ep) {
+			l.leave()
 		}
+		l.rest() // one of the floor has another term
 	case clockLinkBeat:
 		l.checkBeat(now)
 	}

@@ -31,13 +31,14 @@ func (t *try) join() {
 	}
 }
 
-// linkTo is the link that a try should use; nil: a new one is needed.
+// linkTo is the link that a try should use; nil: a new one is needed. One that is
+// open goes before those that may become so.
 func (w *worker) linkTo(t *try) *link {
 	var best *link
 	now := w.loop.Now()
 	for l := w.linksAt(t.endpoint); l != nil; {
 		next := l.next
-		if l.serves(t, now) && (best == nil || l.load() < best.load()) {
+		if l.serves(t, now) && (best == nil || l.state > best.state || l.state == best.state && l.load() < best.load()) {
 			best = l
 		}
 		l = next
@@ -174,9 +175,10 @@ func (l *link) unqueue(s *linkStream) {
 	s.prev, s.next = nil, nil
 }
 
-// admit starts those that wait, while the link takes them.
+// admit starts those that wait, while the link takes them. One that leaves takes
+// those that came before.
 func (l *link) admit() {
-	for l.first != nil && l.state == linkOpen && !l.conn.OverHigh() && l.table.room() {
+	for l.first != nil && (l.state == linkOpen || l.state == linkLeaving) && !l.conn.OverHigh() && l.table.room() {
 		s := l.first
 		l.unqueue(s)
 		s.start()
@@ -184,10 +186,43 @@ func (l *link) admit() {
 }
 
 // makeRoom gives the link up if another loop waits for a place: the streams that
-// are on it end, and tries that come now wait their turn.
+// are on it end, and tries that come now wait their turn. A loop that begins to
+// wait later asks for it.
 func (l *link) makeRoom() {
-	if l.w.local.Wanted(l.ep) {
+	if l.state == linkOpen && l.w.local.Share(l.ep) {
 		l.leave()
+	}
+}
+
+// makeRoom does that for all links to an endpoint: another loop asks for one.
+func (w *worker) makeRoom(e *pool.Endpoint) {
+	for l := w.linksAt(e); l != nil; {
+		next := l.next
+		if l.ep == e {
+			l.makeRoom()
+		}
+		l = next
+	}
+}
+
+// relieve takes a stream over that waits for a link without a place: this one has
+// got an id to spare.
+func (l *link) relieve() {
+	if l.conn.OverHigh() {
+		return
+	}
+	for other := l.w.linksAt(l.ep); other != nil; other = other.next {
+		if other.state != linkQueued || other.first == nil || other.ep != l.ep ||
+			other.protocol != l.protocol || other.source != l.source {
+			continue
+		}
+		s := other.first
+		other.unqueue(s)
+		s.l = l
+		l.queue(s)
+		other.rest()
+		l.admit()
+		return
 	}
 }
 
@@ -266,7 +301,9 @@ func openAhead(k *kept) error {
 	} else {
 		l.dialled(conn, (*soloLink)(l))
 	}
-	l.armOpening()
+	if l.armOpening(); k.svc.ConnectTimeout <= 0 {
+		w.loop.Arm(&l.clock, w.loop.Now()+openTimeout.Nanoseconds())
+	}
 	return nil
 }
 

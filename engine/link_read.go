@@ -189,12 +189,12 @@ func (s *linkStream) onData(b []byte) {
 
 // onEnd takes the end of the answer.
 func (s *linkStream) onEnd() {
-	s.whole = true
 	life := s.life
 	if s.phase == streamHeads {
 		s.translate(nil)
 	}
 	if s.life == life {
+		s.whole = true
 		s.deliver()
 	}
 }

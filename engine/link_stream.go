@@ -76,10 +76,13 @@ func (w *worker) giveLinkStream(s *linkStream) {
 	s.life++
 	s.slot, s.phase, s.taken, s.credit, s.sentAt, s.wrong = 0, streamWaits, 0, 0, 0, nil
 	s.paused, s.whole, s.foreign, s.refused, s.tell = false, false, false, false, false
-	if w.linkStreamN < maxFreeLinkStreams {
-		s.next, w.linkStreams = w.linkStreams, s
-		w.linkStreamN++
+	if w.linkStreamN >= maxFreeLinkStreams {
+		s.out.waiting.discard(w.loop)
+		s.box.discard(w.loop)
+		return
 	}
+	s.next, w.linkStreams = w.linkStreams, s
+	w.linkStreamN++
 }
 
 // start gives the stream its id and lets the try send.
@@ -92,6 +95,7 @@ func (s *linkStream) start() {
 func (s *linkStream) prepare() {
 	l := s.l
 	l.table.add(s)
+	s.out.open(&l.traits)
 	s.phase = streamAsked
 	s.credit = l.traits.Window
 	if s.credit == 0 {
@@ -238,6 +242,7 @@ func (s *linkStream) finish() {
 	if !s.out.over {
 		s.l.control(&codec.Control{Kind: codec.Cancel, Role: codec.Requests, ID: s.out.id})
 	}
+	x.lead.up = nil // the stream may be another's when leave returns
 	s.leave(s.out.over)
 	x.onResponseEnd(&x.trailers)
 }
@@ -245,8 +250,8 @@ func (s *linkStream) finish() {
 // leave takes the stream off its link. clean says that the link can carry
 // another exchange.
 func (s *linkStream) leave(clean bool) {
-	l := s.l
-	if s.phase == streamWaits {
+	l, waited := s.l, s.phase == streamWaits
+	if waited {
 		l.unqueue(s)
 	} else {
 		l.table.free(s)
@@ -264,6 +269,9 @@ func (s *linkStream) leave(clean bool) {
 		l.giveBack()
 	default:
 		l.makeRoom()
+		if l.state == linkOpen && !waited {
+			l.relieve()
+		}
 		l.rest()
 	}
 }
@@ -301,8 +309,12 @@ func (s *linkStream) onDrain() {
 	} else if s.tell {
 		s.l.blocked++
 	}
-	if s.life == life && s.out.blocked && s.out.waiting.size == 0 {
+	switch {
+	case s.life != life || !s.out.blocked:
+	case s.out.waiting.size == 0:
 		s.goOn()
+	default:
+		s.l.blocked++ // the credit may come when the connection is full again
 	}
 }
 
@@ -363,7 +375,7 @@ func (s *linkStream) reused() bool {
 
 // untouched implements upstream.
 func (s *linkStream) untouched() bool {
-	return s.phase == streamWaits || s.refused || s.l.conn.BytesOut() <= s.sentAt
+	return s.phase == streamWaits || s.refused || s.out.head != nil || s.l.conn.BytesOut() <= s.sentAt
 }
 
 // mayLose implements upstream. The endpoint may go away before it has looked at

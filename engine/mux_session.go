@@ -48,6 +48,7 @@ type muxSession struct {
 	lastID   uint64 // the highest id that was taken
 	messages int
 	goes     bool // the client was told to go, or has said that it goes
+	wordless bool // an answer could not be said
 	blocked  int  // streams whose exchanges wait for room
 }
 
@@ -115,6 +116,9 @@ func (s *muxSession) rest() {
 func (s *muxSession) onFree() {
 	if s.state == muxClosed {
 		return
+	}
+	if s.wordless {
+		s.endReading(faultCutRequest)
 	}
 	s.rest()
 	if !s.shares() && s.state == muxOpen {

@@ -54,6 +54,7 @@ func (w *worker) takeMuxStream(s *muxSession) *muxStream {
 		w.muxStreamN--
 	}
 	st.s, st.x = s, w.takeExchange()
+	st.out.open(&s.traits)
 	st.credit = s.traits.Window
 	if st.credit == 0 {
 		st.credit = math.MaxInt
@@ -72,6 +73,8 @@ func (w *worker) giveMuxStream(st *muxStream) {
 	st.oneWay, st.paused, st.whole, st.ended, st.failure, st.begun = false, false, false, false, false, false
 	st.life++
 	if w.muxStreamN >= maxFreeMuxStreams {
+		st.out.waiting.discard(w.loop)
+		st.box.discard(w.loop)
 		w.loop.Forget(&st.clock)
 		w.loop.Forget(&st.slow)
 		return
@@ -316,7 +319,7 @@ func (st *muxStream) sendFailure(status int, reason codec.Reason, message string
 		ID: st.out.id, Status: status, Reason: reason, Message: w.scratch, TraceID: st.x.TraceID[:], Request: &st.x.req,
 	})
 	if len(b) == 0 {
-		s.state = muxEnding // only the end of the connection says it
+		s.wordless = true // only the end of the connection says it
 		return
 	}
 	s.conn.Commit(b)
@@ -420,9 +423,13 @@ func (st *muxStream) overHigh() bool {
 
 // onDrain is told when the connection has room again.
 func (st *muxStream) onDrain() {
-	if st.x != nil && st.out.blocked && st.out.waiting.size == 0 {
+	switch {
+	case st.x == nil || !st.out.blocked:
+	case st.out.waiting.size == 0:
 		st.out.blocked = false
 		st.x.onDownstreamDrain()
+	default:
+		st.s.blocked++ // the credit may come when the connection is full again
 	}
 }
 

@@ -6,6 +6,7 @@ package engine
 type muxTable struct {
 	chains []*muxStream
 	live   int
+	frees  uint64
 }
 
 // firstChains is the number of chains that a table begins with; a power of two.
@@ -45,6 +46,7 @@ func (t *muxTable) free(s *muxStream) {
 		if *at == s {
 			*at, s.next = s.next, nil
 			t.live--
+			t.frees++
 			return
 		}
 	}
@@ -62,12 +64,15 @@ func (t *muxTable) grow() {
 	}
 }
 
-// each calls fn for every stream; fn may free the one it was called with.
+// each calls fn for every stream, for some perhaps twice; fn may free any of them.
 func (t *muxTable) each(fn func(*muxStream)) {
 	for i := range t.chains {
 		for s := t.chains[i]; s != nil; {
-			next := s.next
+			next, frees := s.next, t.frees
 			fn(s)
+			if t.frees != frees {
+				next = t.chains[i] // what was the next may have gone
+			}
 			s = next
 		}
 	}

@@ -26,6 +26,15 @@ type outgoing struct {
 	blocked  bool // somebody was told overHigh and waits to hear that it is over
 }
 
+// open gives the message the credit that every one has. More may come before it
+// starts.
+func (o *outgoing) open(t *codec.Traits) {
+	o.window = t.Window
+	if o.window == 0 {
+		o.window = math.MaxInt
+	}
+}
+
 // start begins a message.
 func (o *outgoing) start(c *wire, h *codec.Head) error {
 	o.head, o.left = h, -1
@@ -34,10 +43,6 @@ func (o *outgoing) start(c *wire, h *codec.Head) error {
 		o.left = 0
 	case codec.FramingLength:
 		o.left = h.ContentLength()
-	}
-	o.window = c.traits.Window
-	if o.window == 0 {
-		o.window = math.MaxInt
 	}
 	if o.left < 0 && c.traits.Splits {
 		return c.write(o, nil, false) // nobody knows when the first piece comes

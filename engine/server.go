@@ -236,7 +236,10 @@ func (s *Server) Reclaim() {
 // postWake runs on a loop: another loop has waiters that may now be served.
 func (s *Server) postWake(loop int, e *pool.Endpoint) {
 	w := s.workers[loop]
-	w.loop.Post(&reactor.Task{Run: func(l *reactor.Loop) { w.local.Wake(e, l.Now()) }})
+	w.loop.Post(&reactor.Task{Run: func(l *reactor.Loop) {
+		w.local.Wake(e, l.Now())
+		w.makeRoom(e)
+	}})
 }
 
 // BeginDrain stops accepting, closes connections that stay idle and makes every answer

@@ -128,6 +128,7 @@ func (w *worker) giveBack(x *Exchange) {
 		w.loop.Forget(&x.upClock)
 		x.first.forget()
 		w.loop.Forget(&x.allClock)
+		x.held.bytes.discard(w.loop)
 		return
 	}
 	x.next, w.free = w.free, x

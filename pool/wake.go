@@ -147,6 +147,13 @@ func (l *Local) offer(p *lane) {
 	}
 }
 
-// Wanted says whether another loop waits for a connection to e. Whoever holds one that its exchanges share may then
-// give it up.
-func (l *Local) Wanted(e *Endpoint) bool { return l.othersWait(e) }
+// Share tells other loops that this one has a connection to e that its exchanges share, and says whether one of them
+// waits for a connection now: then it should be given up. A loop that begins to wait afterwards has Wake called here, once;
+// call Share again then, and whenever an exchange has ended.
+func (l *Local) Share(e *Endpoint) bool {
+	if e.limit.Load() == 0 {
+		return false
+	}
+	e.advertise(l.bit)
+	return l.othersWait(e)
+}
