@@ -177,7 +177,8 @@ func TestSlowReaderOfAPassage(t *testing.T) {
 	})
 	p := start(t, passages(`[{name: in, address: "127.0.0.1:0", protocol: tcp, service: app}]`, "app", to(flood)))
 	c := dialWire(t, p.addressesOf()[0])
-	p.await("a full queue", func() bool { return p.metric("corelane_buffer_bytes") > 128<<10 })
+	// What lies in the kernel's queues differs from run to run, and may be all.
+	p.await("a flow", func() bool { return p.metric("corelane_exchanges") == 1 })
 	require.Less(t, p.metric("corelane_buffer_bytes"), float64(4<<20))
 	n, err := io.Copy(io.Discard, c.in)
 	require.NoError(t, err)
