@@ -2,12 +2,14 @@ package engine
 
 import (
 	"bytes"
+	"encoding/binary"
 	"net"
 	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/corelane/corelane/codec/frame"
 	"github.com/corelane/corelane/engine/snapshot"
 	"github.com/corelane/corelane/filters"
 	"github.com/corelane/corelane/pool"
@@ -134,6 +136,100 @@ func roundTrips(t *testing.T, c *peer, request string, n int) {
 				}
 				got += k
 			}
+		}
+	}
+}
+
+// TestFramesAllocateNothing does that for frames: many requests at a time on one
+// connection of a client, which share one of the endpoint's.
+func TestFramesAllocateNothing(t *testing.T) {
+	for name, inFlight := range map[string]int{"one": 1, "many": 64} {
+		t.Run(name, func(t *testing.T) {
+			ln, err := net.Listen("tcp", "127.0.0.1:0")
+			require.NoError(t, err)
+			defer ln.Close()
+			go answerFramesForEver(ln)
+			g := frames(ln.Addr().String()).start(t)
+			p := &framePeer{conn: g.dial().conn}
+			var requests []byte
+			for i := range inFlight {
+				requests = append(requests, rpcCall(uint64(i+1), "hello", "x-tenant", "a").bytes()...)
+			}
+			rounds := func(n int) {
+				for range n {
+					if _, err := p.conn.Write(requests); err != nil {
+						t.Fatal(err)
+					}
+					for range inFlight {
+						if _, status, err := p.next(); err != nil || status != 200 {
+							t.Fatal(status, err)
+						}
+					}
+				}
+			}
+			const n = 4000
+			rounds(100 + 10*inFlight) // grow every buffer
+			var before, after runtime.MemStats
+			runtime.GC()
+			runtime.ReadMemStats(&before)
+			rounds(n / inFlight)
+			runtime.ReadMemStats(&after)
+			require.Less(t, after.Mallocs-before.Mallocs, uint64(n/40))
+		})
+	}
+}
+
+// framePeer is one end of a connection that speaks frames and makes no objects.
+type framePeer struct {
+	conn     net.Conn
+	buf      [64 << 10]byte
+	from, to int
+	header   frame.Header
+	out      []byte
+}
+
+// next reads the next frame and forgets all but its header.
+func (p *framePeer) next() (id uint64, status int, err error) {
+	for {
+		if p.to-p.from >= frame.HeaderSize {
+			b := p.buf[p.from:p.to]
+			size := frame.HeaderSize + int(binary.BigEndian.Uint32(b[16:])+binary.BigEndian.Uint32(b[20:]))
+			if len(b) >= size {
+				p.from += size
+				return binary.BigEndian.Uint64(b[8:]), int(binary.BigEndian.Uint16(b[6:])), nil
+			}
+		}
+		p.to = copy(p.buf[:], p.buf[p.from:p.to])
+		p.from = 0
+		n, err := p.conn.Read(p.buf[p.to:])
+		if err != nil {
+			return 0, 0, err
+		}
+		p.to += n
+	}
+}
+
+// answerFramesForEver answers the requests of one connection, those that have come
+// together in one write.
+func answerFramesForEver(ln net.Listener) {
+	conn, err := ln.Accept()
+	if err != nil {
+		return
+	}
+	defer conn.Close()
+	p := &framePeer{conn: conn}
+	for {
+		id, _, err := p.next()
+		if err != nil {
+			return
+		}
+		p.header = frame.Header{Kind: frame.Response, Status: 200, ID: id, Body: 2}
+		p.out = append(frame.AppendHeader(p.out, &p.header), "ok"...)
+		if p.from == p.to {
+			if _, err := conn.Write(p.out); err != nil {
+				return
+			}
+			p.out = p.out[:0]
 		}
 	}
 }
