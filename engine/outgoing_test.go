@@ -22,6 +22,21 @@ func (g *gateway) onLoop(fn func(w *worker)) {
 	<-done
 }
 
+// creditRun is an answer on its way to a client that gives credit as it likes.
+type creditRun struct {
+	t        *testing.T
+	g        *gateway
+	c        *fpeer
+	o        outgoing
+	h        codec.Head
+	trailers codec.Head
+	body     []byte
+	given    int // credit so far
+	rest     int // of the body, not added yet
+	got      []byte
+	last     fr
+}
+
 // Of an answer leaves what there is credit for, in order, whatever the sizes of its
 // pieces and of the credit; its end comes once, with the trailers.
 func TestOutgoingKeepsToItsCredit(t *testing.T) {
@@ -30,92 +45,90 @@ func TestOutgoingKeepsToItsCredit(t *testing.T) {
 	c.next()
 	random := rand.New(rand.NewPCG(3, 4))
 	for round := range 30 {
-		body := noise(random.IntN(3 * frame.Window))
-		var h, trailers codec.Head
-		h.Reset()
-		h.SetStatus(200)
-		h.SetFraming(codec.FramingChunked, -1)
 		known := round%3 == 0
-		if known {
-			h.SetFraming(codec.FramingLength, int64(len(body)))
-		}
-		trailers.Reset()
-		if !known {
-			trailers.AddString("x-end", "1")
-		}
-		var o outgoing
-		var given, rest int
-		check := func(wire *wire) {
-			sent := len(body) - rest - o.waiting.size
-			if sent > given || given-sent != o.window || sent < given && o.waiting.size > 0 {
-				t.Error("sent", sent, "of", given, "window", o.window, "waiting", o.waiting.size)
-			}
-			if o.overHigh(wire) != (o.waiting.size > 0) && !wire.conn.OverHigh() {
-				t.Error("over its credit, and it takes more")
-			}
-		}
-		g.onLoop(func(w *worker) {
-			wire := &w.clients.owner.(*muxSession).wire
-			o.id = uint64(round + 1)
-			o.open(&wire.traits)
-			given, rest = frame.Window, len(body)
-			assert.NoError(t, o.start(wire, &h))
-			for left := body; len(left) > 0; {
-				n := 1 + random.IntN(min(len(left), 60000))
-				assert.NoError(t, o.add(wire, left[:n]))
-				left, rest = left[n:], len(left)-n
-				check(wire)
-				if random.IntN(3) == 0 {
-					more := 1 + random.IntN(50000)
-					given += more
-					_, err := o.credit(wire, more)
-					assert.NoError(t, err)
-					check(wire)
-				}
-			}
-			assert.NoError(t, o.end(wire, &trailers))
-			if o.over != (o.waiting.size == 0) {
-				t.Error("over", o.over, "waiting", o.waiting.size)
-			}
-			o.blocked = false
-		})
-		var got []byte
-		var last fr
-		read := func(until int) {
-			for len(got) < until || until == len(body) && (last.kind == 0 || last.flags&frame.More != 0) {
-				last = c.next()
-				require.Equal(t, uint64(round+1), last.id)
-				got = append(got, last.body...)
-			}
-		}
-		read(min(len(body), given))
-		for given < len(body) {
-			more := 1 + random.IntN(100000)
+		r := &creditRun{t: t, g: g, c: c, body: noise(random.IntN(3 * frame.Window)), given: frame.Window}
+		r.o.id, r.rest = uint64(round+1), len(r.body)
+		r.begin(known)
+		g.onLoop(func(w *worker) { r.add(&w.clients.owner.(*muxSession).wire, random) })
+		r.read()
+		for r.given < len(r.body) {
 			g.onLoop(func(w *worker) {
-				wire := &w.clients.owner.(*muxSession).wire
-				o.blocked = true
-				given += more
-				feed, err := o.credit(wire, more)
-				assert.NoError(t, err)
-				check(wire)
-				if feed != (o.waiting.size == 0) && !wire.conn.OverHigh() {
-					t.Error("feed", feed, "waiting", o.waiting.size)
-				}
+				r.o.blocked = true
+				r.credit(&w.clients.owner.(*muxSession).wire, 1+random.IntN(100000))
 			})
-			read(min(len(body), given))
+			r.read()
 		}
-		read(len(body))
-		require.True(t, bytes.Equal(body, got), "round %d: %d of %d", round, len(got), len(body))
-		require.True(t, o.over)
+		require.True(t, bytes.Equal(r.body, r.got), "round %d: %d of %d", round, len(r.got), len(r.body))
+		require.True(t, r.o.over)
 		if !known {
-			require.Equal(t, "1", last.pair("x-end"))
+			require.Equal(t, "1", r.last.pair("x-end"))
 		}
 		g.onLoop(func(w *worker) {
-			o.reset(w)
-			o.waiting.discard(w.loop)
+			r.o.reset(w)
+			r.o.waiting.discard(w.loop)
 		})
 	}
 	require.Zero(t, g.stats().Reactor.BlocksHeld)
+}
+
+func (r *creditRun) begin(known bool) {
+	r.h.Reset()
+	r.h.SetStatus(200)
+	r.trailers.Reset()
+	if known {
+		r.h.SetFraming(codec.FramingLength, int64(len(r.body)))
+		return
+	}
+	r.h.SetFraming(codec.FramingChunked, -1)
+	r.trailers.AddString("x-end", "1")
+}
+
+// add sends the answer in pieces, with some credit in between.
+func (r *creditRun) add(c *wire, random *rand.Rand) {
+	r.o.open(&c.traits)
+	assert.NoError(r.t, r.o.start(c, &r.h))
+	for r.rest > 0 {
+		n := 1 + random.IntN(min(r.rest, 60000))
+		at := len(r.body) - r.rest
+		r.rest -= n
+		assert.NoError(r.t, r.o.add(c, r.body[at:at+n]))
+		r.check(c)
+		if random.IntN(3) == 0 {
+			r.credit(c, 1+random.IntN(50000))
+		}
+	}
+	assert.NoError(r.t, r.o.end(c, &r.trailers))
+	assert.Equal(r.t, r.o.waiting.size == 0, r.o.over)
+	r.o.blocked = false
+}
+
+func (r *creditRun) credit(c *wire, n int) {
+	r.given += n
+	blocked := r.o.blocked
+	feed, err := r.o.credit(c, n)
+	assert.NoError(r.t, err)
+	assert.Equal(r.t, blocked && r.o.waiting.size == 0, feed)
+	r.check(c)
+}
+
+// check compares what was sent with what may be.
+func (r *creditRun) check(c *wire) {
+	sent := len(r.body) - r.rest - r.o.waiting.size
+	assert.LessOrEqual(r.t, sent, r.given)
+	assert.Equal(r.t, r.given-sent, r.o.window)
+	assert.True(r.t, sent == r.given || r.o.waiting.size == 0, "it waits for nothing")
+	assert.Equal(r.t, r.o.waiting.size > 0, r.o.overHigh(c))
+}
+
+// read takes what there is credit for.
+func (r *creditRun) read() {
+	until := min(len(r.body), r.given)
+	ends := until == len(r.body)
+	for len(r.got) < until || ends && (r.last.kind == 0 || r.last.flags&frame.More != 0) {
+		r.last = r.c.next()
+		require.Equal(r.t, r.o.id, r.last.id)
+		r.got = append(r.got, r.last.body...)
+	}
 }
 
 // A message that cannot be split is sent from where it lies if it is whole, and gathered
