@@ -72,14 +72,17 @@ func (o *origin) echoFrames() {
 		}
 		go func() {
 			p := &fpeer{newPeer(o.t, conn)}
+			bodies := map[uint64]string{}
 			for {
 				f, err := readFrame(p.in)
 				if err != nil {
 					_ = conn.Close()
 					return
 				}
-				if f.kind == frame.Request {
-					_, _ = conn.Write(f.answer(f.body).bytes())
+				bodies[f.id] += f.body
+				if f.kind == frame.Request && f.flags&frame.More == 0 {
+					_, _ = conn.Write(f.answer(bodies[f.id]).bytes())
+					delete(bodies, f.id)
 				}
 			}
 		}()
