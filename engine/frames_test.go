@@ -632,3 +632,48 @@ func TestFramesOfOtherEndpointsOnly(t *testing.T) {
 	c := g.dialFrames().write(rpcCall(1, ""))
 	c.expectFailure(1, codec.UpstreamRefused)
 }
+
+// Requests in front of a connection that takes no more bytes stay with it when
+// its endpoint leaves the configuration.
+func TestRequestsInFrontOfALinkThatLeaves(t *testing.T) {
+	const many = 64
+	o, next := newOrigin(t), newOrigin(t)
+	s := frames(o.addr)
+	s.limits.Wait = patience
+	g := s.start(t)
+	c := g.dialFrames()
+	body := strings.Repeat("a", 200<<10)
+	sent := make(chan struct{})
+	go func() {
+		defer close(sent)
+		for id := range uint64(many) {
+			if _, err := c.conn.Write(rpcCall(id+1, body).bytes()); err != nil {
+				return
+			}
+		}
+	}()
+	<-sent
+	require.Eventually(t, func() bool { return g.stats().LiveExchanges == many }, patience, time.Millisecond)
+	s.endpoints = []string{next.addr}
+	g.server.Publish(g.compile(2))
+	require.Eventually(t, func() bool { return g.server.Passed() == 2 }, patience, time.Millisecond)
+	up := o.acceptFrames()
+	total := 0
+	for whole := 0; whole < many; {
+		f := up.next()
+		require.Equal(t, frame.Request, f.kind)
+		total += len(f.body)
+		if f.flags&frame.More == 0 {
+			whole++
+			up.write(f.answer(""))
+		}
+	}
+	require.Equal(t, many*len(body), total)
+	for answered := 0; answered < many; {
+		if f := c.next(); f.kind == frame.Response { // else it is credit
+			require.Equal(t, 200, f.status)
+			answered++
+		}
+	}
+	up.expectCut()
+}
