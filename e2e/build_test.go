@@ -75,6 +75,7 @@ func TestBuildWithAProtocol(t *testing.T) {
 	out, err := exec.Command(built, "protocols").Output()
 	require.NoError(t, err)
 	assert.Contains(t, string(out), "resp   one exchange at a time on a connection, translated for other protocols\n")
+	redisThrough(t, built)
 }
 
 // Modules of their own are not among the packages that are tested here.

@@ -7,7 +7,7 @@
 set -euo pipefail
 
 # command:package
-needs=(wrk:wrk nginx:nginx haproxy:haproxy strace:strace python3:python3 curl:curl taskset:util-linux)
+needs=(wrk:wrk nginx:nginx haproxy:haproxy redis-server:redis-server strace:strace python3:python3 curl:curl taskset:util-linux)
 if [ "${1:-}" = race ]; then
   needs=("${CC:-gcc}:gcc")
 fi
