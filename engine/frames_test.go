@@ -14,6 +14,7 @@ import (
 
 	"github.com/corelane/corelane/codec"
 	"github.com/corelane/corelane/codec/frame"
+	"github.com/corelane/corelane/engine/reactor"
 	"github.com/corelane/corelane/route"
 )
 
@@ -438,6 +439,44 @@ func TestHeartbeats(t *testing.T) {
 	require.Equal(t, frame.Heartbeat, f.kind)
 	require.Equal(t, frame.Reply, f.flags)
 	require.Equal(t, uint64(77), f.id)
+}
+
+// An endpoint that is connected and says nothing is asked three times, then its
+// connection is given up with all that is on it; any sign of life begins anew.
+func TestMissedHeartbeats(t *testing.T) {
+	o := newOrigin(t)
+	g := noRetries(frames(o.addr)).start(t)
+	c := g.dialFrames().write(rpcCall(1, ""), rpcCall(2, ""))
+	up := o.acceptFrames()
+	first := up.next()
+	up.next()
+	w := g.server.workers[0]
+	silence := func() {
+		w.loop.Post(&reactor.Task{Run: func(l *reactor.Loop) {
+			for _, k := range w.links {
+				if k != nil {
+					k.OnTimer(clockLinkBeat, l.Now())
+				}
+			}
+		}})
+	}
+	asked := func() {
+		silence()
+		require.Equal(t, frame.Heartbeat, up.next().kind)
+	}
+	asked()
+	asked()
+	up.write(first.answer("alive"))
+	c.expectFrame(1, 200, "alive")
+	silence() // not quite: something came
+	asked()
+	asked()
+	asked()
+	require.Zero(t, g.stats().HeartbeatsMissed)
+	silence()
+	c.expectFailure(2, codec.UpstreamTimeout)
+	require.EqualValues(t, 1, g.stats().HeartbeatsMissed)
+	up.expectCut()
 }
 
 // Long bodies pass in pieces, for which both sides give credit.
