@@ -9,10 +9,15 @@ const idleGrace = int64(1e9)
 func (w *worker) beginDrain() {
 	w.draining = true
 	w.loop.SetDraining(true)
+	w.loop.Arm(&w.idleClock, w.loop.Now()+idleGrace)
+}
+
+// announceDrain tells the clients that can be told.
+func (w *worker) announceDrain() {
+	w.announced = true
 	for n := w.clients; n != nil; n = n.next {
 		n.owner.announceDrain()
 	}
-	w.loop.Arm(&w.idleClock, w.loop.Now()+idleGrace)
 }
 
 // idleAlarm keeps the timer's callback out of worker's methods.

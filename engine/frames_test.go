@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"strings"
 	"testing"
@@ -610,6 +611,31 @@ func TestDrainOfFrameClients(t *testing.T) {
 	busy.expectFrame(1, 200, "1")
 	busy.expectFrame(2, 200, "2")
 	busy.expectClosed()
+}
+
+// A client that comes out of the backlog of a drain is served, and told to go at
+// once.
+func TestFrameClientThatComesWithTheDrain(t *testing.T) {
+	o := newOrigin(t)
+	g := frames(o.addr).start(t)
+	goOn := g.stopLoop()
+	g.server.BeginDrain()
+	drains, dialled := make(chan struct{}), make(chan struct{})
+	g.server.workers[0].loop.Post(taskOf(func() { // before it looks at the backlog
+		close(drains)
+		<-dialled
+	}))
+	goOn()
+	<-drains
+	c := g.dialFrames().write(rpcCall(1, "late"))
+	close(dialled)
+	up := o.acceptFrames()
+	f := up.next()
+	got := c.next()
+	require.Equal(t, frame.GoAway, got.kind)
+	require.Equal(t, uint64(math.MaxUint64), got.id, "what is on its way is still taken")
+	up.write(f.answer("served"))
+	c.expectFrame(1, 200, "served")
 }
 
 func TestTooManyStreams(t *testing.T) {

@@ -73,6 +73,9 @@ func newMuxSession(w *worker, c *reactor.Conn, listener string, p codec.Protocol
 	c.SetReadSize(bodyReadSize)
 	c.SetGathers()
 	w.addClient(&s.node, s)
+	if w.announced {
+		s.announceDrain()
+	}
 	s.arm(clockHead, c.Accepted()+s.lis.Head.Nanoseconds(), s.lis.Head > 0)
 	return s
 }

@@ -253,8 +253,25 @@ func (s *Server) BeginDrain() {
 	for _, ln := range s.listeners {
 		ln.StopAccepting()
 	}
+	open := new(atomic.Int64) // loops that may have sockets of listeners
+	open.Store(int64(len(s.workers)))
 	for _, w := range s.workers {
-		w.loop.Post(&reactor.Task{Run: func(*reactor.Loop) { w.beginDrain() }})
+		w.loop.Post(&reactor.Task{Run: func(l *reactor.Loop) {
+			w.beginDrain()
+			l.Post(&reactor.Task{Run: func(*reactor.Loop) { // in the next turn: they are closed
+				if open.Add(-1) == 0 {
+					s.announceDrain()
+				}
+			}})
+		}})
+	}
+}
+
+// announceDrain tells clients to go. They come back at once, and must not find a
+// socket that is about to close, which would lose what they send.
+func (s *Server) announceDrain() {
+	for _, w := range s.workers {
+		w.loop.Post(&reactor.Task{Run: func(*reactor.Loop) { w.announceDrain() }})
 	}
 }
 

@@ -52,6 +52,7 @@ type worker struct {
 	services    []serviceLoad
 	random      *rand.ChaCha8
 	draining    bool
+	announced   bool          // of the drain: clients were told to go
 	idleClock   reactor.Timer // of a drain: the end of idleGrace
 	dateText    []byte
 	dateSec     int64
