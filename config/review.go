@@ -35,6 +35,7 @@ func (d *draft) review(table *route.Table[*snapshot.Route]) []advice {
 	r.reviewRetries()
 	r.reviewFilters()
 	r.reviewProtocols()
+	r.reviewPassages()
 	slices.SortStableFunc(r.found, func(a, b advice) int {
 		return cmp.Or(cmp.Compare(a.at.file, b.at.file), cmp.Compare(a.at.line(), b.at.line()))
 	})

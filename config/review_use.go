@@ -27,7 +27,7 @@ func (r *reviewer) reviewServices() {
 		at, u := r.draft.services[i], byRoute[s.Name]
 		if u == nil {
 			if !named[s.Name] {
-				r.advise(at, "name", "no route uses the service %q", s.Name)
+				r.advise(at, "name", "no %s uses the service %q", user(s), s.Name)
 			}
 			continue
 		}
@@ -37,7 +37,15 @@ func (r *reviewer) reviewServices() {
 	}
 }
 
-// mute says why no request can reach a service; empty if one can.
+// user is who could use a service.
+func user(s *Service) string {
+	if s.Protocol == protocolTCP {
+		return "tcp listener"
+	}
+	return "route"
+}
+
+// mute says why nothing can reach a service; empty if one can.
 func mute(s *Service) string {
 	switch {
 	case len(s.Endpoints) == 0:

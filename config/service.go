@@ -7,7 +7,8 @@ type Service struct {
 	// Name is what routes call the service.
 	Name string `yaml:"name"`
 	// Protocol is what the endpoints speak: http, frame, dubbo, or another message
-	// protocol that is compiled in. It need not be that of the clients.
+	// protocol that is compiled in. It need not be that of the clients. With tcp
+	// they get the connections of tcp listeners, and no requests.
 	Protocol string `yaml:"protocol" default:"http" enum:"http|tcp" words:"protocols" later:"h2"`
 	// Layout describes the private protocol that the endpoints of a service of the
 	// protocol frame speak; null: to a request from a listener with a layout they
