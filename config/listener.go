@@ -76,7 +76,7 @@ type ListenerTimeouts struct {
 	// ReadIdle is the time between two pieces of a request's body (408).
 	ReadIdle time.Duration `yaml:"read_idle" default:"60s"`
 	// WriteIdle is the time in which the client must take something of what
-	// waits for it, or is reset.
+	// waits for it, or is reset. The endpoints of a tcp listener have it too.
 	WriteIdle time.Duration `yaml:"write_idle" default:"30s"`
 	// Keepalive is the time between a response and the next request.
 	Keepalive time.Duration `yaml:"keepalive" default:"300s"`

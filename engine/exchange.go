@@ -290,7 +290,7 @@ func (x *Exchange) OnTimer(kind uint8, _ int64) {
 	case clockUpstreamIdle:
 		x.lead.failed(faultUpstreamIdle)
 	case clockTunnelIdle:
-		x.endTunnel()
+		x.onTunnelIdle()
 	case clockTotal:
 		x.fail(faultTotal)
 	case clockSpill:

@@ -23,6 +23,7 @@ var (
 	// faultPassedReset is not held against the endpoint: resets are how some
 	// protocols end.
 	faultPassedReset = fault{codec.UpstreamReset, fromInside, faultFinal, "the upstream reset the connection"}
+	faultTunnelStuck = fault{codec.UpstreamTimeout, fromInside, faultFinal, "the upstream took nothing any more"}
 )
 
 // pass takes a connection to where it goes; nil: nowhere. What there is to know of

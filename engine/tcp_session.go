@@ -243,7 +243,6 @@ func (s *tcpSession) begin(name []byte) {
 		x.req.SetAuthority(name)
 	}
 	to := s.lis.Passage.Route(name)
-	s.alert = s.alert && to == nil
 	x.pass(s, s.lis, snap, to)
 }
 
@@ -377,13 +376,18 @@ func (s *tcpSession) sendData(b []byte) {
 	}
 }
 
+// sendHead implements downstream. Only answers of the gateway's own have a head;
+// whoever is refused for another reason than the name is not told of it.
+func (s *tcpSession) sendHead(*codec.Head) {
+	s.alert = s.alert && s.x.Reason == codec.RouteNotFound
+}
+
 // sendEnd implements downstream. Only answers of the gateway's own have an end.
 func (s *tcpSession) sendEnd(*codec.Head) { s.x.bytesOut = 0 }
 
 // What follows implements the rest of downstream.
 
 func (s *tcpSession) sendInterim(*codec.Head)  {}
-func (s *tcpSession) sendHead(*codec.Head)     {}
 func (s *tcpSession) closeWrite()              { s.conn.CloseWrite() }
 func (s *tcpSession) pause()                   { s.conn.Pause() }
 func (s *tcpSession) resume()                  { s.conn.Resume() }

@@ -282,6 +282,34 @@ func TestIdleTunnelsEnd(t *testing.T) {
 	require.Contains(t, g.records.next(t), `"status":200,"reason":""`)
 }
 
+// Whoever takes nothing has its time, and a stream that is cut does not end as one
+// that is whole.
+func TestStuckTunnelsAreCut(t *testing.T) {
+	for name, set := range map[string]func(*setup){
+		"write_idle":  func(s *setup) { s.listener.WriteIdle = 100 * time.Millisecond },
+		"tunnel_idle": func(s *setup) { s.listener.TunnelIdle = 100 * time.Millisecond },
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := newOrigin(t)
+			s := newPassing(o.addr)
+			set(s)
+			g := s.start(t)
+			flooded := func(from, stuck *peer, reason codec.Reason) {
+				sent := make(chan int, 1)
+				go func() { sent <- from.flood(big) }()
+				require.Contains(t, g.records.next(t), `"status":200,"reason":"`+reason.String()+`"`)
+				_, err := io.Copy(io.Discard, stuck.in)
+				require.ErrorIs(t, err, unix.ECONNRESET)
+				require.Less(t, <-sent, big)
+			}
+			c := g.dial()
+			flooded(c, o.accept(), codec.UpstreamTimeout)
+			c = g.dial()
+			flooded(o.accept(), c, codec.ClientAborted)
+		})
+	}
+}
+
 func TestSlowReaderBoundsMemory(t *testing.T) {
 	o := newOrigin(t)
 	g := newPassing(o.addr).start(t)
@@ -382,6 +410,19 @@ func TestFiltersOfConnections(t *testing.T) {
 	g := s.start(t)
 	g.expectRefused()
 	require.Contains(t, g.records.next(t), `"endpoint":"","status":403,"reason":"ip_denied"`)
+}
+
+// A client that is not let in does not learn which names there are.
+func TestWhoIsDeniedGetsNoAlert(t *testing.T) {
+	s := newPassing(newOrigin(t).addr)
+	s.passing.names = map[string]string{"a.example": "origin"}
+	s.passing.closed = true
+	s.listening = []any{denying{}}
+	g := s.start(t)
+	for _, name := range []string{"a.example", "b.example"} {
+		g.dial().send(clientHello(t, name)).expectReset()
+		require.Contains(t, g.records.next(t), `"host":"`+name+`","path":"","endpoint":"","status":403,"reason":"ip_denied"`)
+	}
 }
 
 func TestOverloadRefusesConnections(t *testing.T) {

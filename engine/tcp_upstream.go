@@ -56,6 +56,7 @@ func (u *tcpUpstream) OnConnect(*reactor.Conn) {
 	x := u.t.x
 	x.tellEnds(u.conn, x.svc.ProxyProtocol)
 	u.state = switched
+	u.conn.SetWriteTimeout(x.lis.WriteIdle.Nanoseconds())
 	x.openPassage(u.t)
 }
 
@@ -99,6 +100,8 @@ func (u *tcpUpstream) OnClose(_ *reactor.Conn, err error) {
 	case u.state == switched && t.x.upstreamEOF:
 		// It had said all before it went, and the client is still to get it.
 		t.x.endTunnel()
+	case u.state == switched && errors.Is(err, reactor.ErrWriteTimeout):
+		t.failed(faultTunnelStuck)
 	case u.state == switched:
 		t.failed(faultPassedReset)
 	case errors.Is(err, unix.ETIMEDOUT):

@@ -66,6 +66,19 @@ func (x *Exchange) onTunnelUpstreamEOF() {
 	x.down.closeWrite()
 }
 
+// onTunnelIdle ends a tunnel that nothing came through. If one side is stuck the
+// stream is cut, for its peer must not take what it has got for all.
+func (x *Exchange) onTunnelIdle() {
+	switch {
+	case x.down.overHigh():
+		x.fail(faultClientGone)
+	case x.lead.up.overHigh():
+		x.fail(faultTunnelStuck)
+	default:
+		x.endTunnel()
+	}
+}
+
 // endTunnel closes both sides once what is queued has been sent.
 func (x *Exchange) endTunnel() {
 	up := x.lead.up

@@ -28,9 +28,15 @@ func (c *Conn) Close() {
 
 // Linger is Close for a peer that may still be sending: after what was written it sends a FIN, then
 // discards what arrives until the peer's FIN, for total nanoseconds at most (RFC 9112 section 9.6).
+// If bytes that RelayTo sends here wait in a pipe, the connection is reset: a FIN would say that all
+// has come.
 func (c *Conn) Linger(total int64) {
 	c.loop.assertLoop()
 	if c.phase > phaseOpen {
+		return
+	}
+	if c.relayed != nil && c.relayed.held > 0 {
+		c.Abort()
 		return
 	}
 	c.sendParked()

@@ -85,12 +85,12 @@ func (c *Conn) gathered() int {
 }
 
 // OverHigh reports whether what feeds c should pause until OnDrain: the queue has passed Options.High
-// and not yet fallen to Options.Low.
+// and not yet fallen to Options.Low, or bytes that are relayed to c wait in their pipe.
 func (c *Conn) OverHigh() bool {
 	if !c.over && !c.writable && c.Queued() > c.mark() {
 		c.over = true // what is gathered for a socket that takes nothing now is going to be queued
 	}
-	return c.over
+	return c.over || c.relayed != nil && c.relayed.held > 0
 }
 
 // mark is the high mark of now. When the process is out of its budget for buffers, those who hold more

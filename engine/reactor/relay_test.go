@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 )
 
 // relayer writes to the other connection what comes, and hears what is relayed.
@@ -144,6 +145,20 @@ func TestStuckRelay(t *testing.T) {
 	go func() { _, _ = source.Write(make([]byte, 64<<20)) }()
 	require.Contains(t, s.next(t), "close")
 	do(t, l, func() { require.Nil(t, to.relayed) })
+}
+
+// Bytes in the pipe cannot follow a close: the peer sees that it was cut.
+func TestCloseOfAStuckRelay(t *testing.T) {
+	l := start(t, Options{CPU: -1})
+	_, to, source, sink, _ := relayed(t, l)
+	go func() { _, _ = source.Write(make([]byte, 64<<20)) }()
+	require.Eventually(t, func() (held bool) {
+		do(t, l, func() { held = to.OverHigh() })
+		return held
+	}, patience, time.Millisecond)
+	do(t, l, to.Close)
+	_, err := io.Copy(io.Discard, sink)
+	require.ErrorIs(t, err, unix.ECONNRESET)
 }
 
 func TestPipesAreBounded(t *testing.T) {
