@@ -140,8 +140,9 @@ func (s *tcpSession) OnData(_ *reactor.Conn, b []byte) int {
 func (s *tcpSession) pass(b []byte) {
 	s.x.onTunnelUp(b)
 	if s.full = flows(s.full, b); s.full >= relayAfter && s.x != nil {
-		if u, ok := s.x.lead.up.(*tcpUpstream); ok && s.conn.RelayTo(u.conn) {
-			s.full = 0
+		s.full = 0 // a refusal is not asked for again at once
+		if u, ok := s.x.lead.up.(*tcpUpstream); ok {
+			s.conn.RelayTo(u.conn)
 		}
 	}
 }

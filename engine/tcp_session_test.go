@@ -3,6 +3,7 @@ package engine
 import (
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/netip"
@@ -328,6 +329,45 @@ func TestSlowReaderBoundsMemory(t *testing.T) {
 	require.LessOrEqual(t, last, int64(2*g.setup.options.High)+reactor.BlockSize)
 	c.reset()
 	<-sent
+}
+
+// A thick flow is relayed inside the kernel, to its last byte, and its end leaves
+// the other direction as it was.
+func TestThickFlowsAreRelayed(t *testing.T) {
+	for _, poller := range []string{reactor.PollerEpoll, reactor.PollerGnet} {
+		t.Run(poller, func(t *testing.T) {
+			o := newOrigin(t)
+			s := newPassing(o.addr)
+			s.options.Poller = poller
+			g := s.start(t)
+			c := g.dial()
+			up := o.accept()
+			in := g.floodUntilRelayed(c, up)
+			up.send("half")
+			c.readUntil("half")
+			out := g.floodUntilRelayed(up, c)
+			require.Contains(t, g.records.next(t), fmt.Sprintf(`"bytes_in":%d,"bytes_out":%d`, in, out+len("half")))
+			require.Zero(t, g.endpoint(0).Conns())
+		})
+	}
+}
+
+// floodUntilRelayed has from send until the kernel passes its bytes on, and end. It
+// returns how many those were, all of which have come.
+func (g *gateway) floodUntilRelayed(from, to *peer) (sent int) {
+	before := g.stats().Reactor.Relayed
+	got := make(chan int64, 1)
+	go func() {
+		n, _ := io.Copy(io.Discard, to.in)
+		got <- n
+	}()
+	require.Eventually(g.t, func() bool {
+		sent += from.flood(8 << 20)
+		return g.stats().Reactor.Relayed > before
+	}, patience, time.Millisecond)
+	from.closeWrite()
+	require.Equal(g.t, int64(sent), <-got)
+	return sent
 }
 
 func TestPassedConnectionsAreDrained(t *testing.T) {

@@ -67,8 +67,9 @@ func (u *tcpUpstream) OnData(_ *reactor.Conn, b []byte) int {
 	}
 	u.t.x.onTunnelDown(b)
 	if u.full = flows(u.full, b); u.full >= relayAfter && u.t != nil {
-		if s, ok := u.t.x.down.(*tcpSession); ok && u.conn.RelayTo(s.conn) {
-			u.full = 0
+		u.full = 0
+		if s, ok := u.t.x.down.(*tcpSession); ok {
+			u.conn.RelayTo(s.conn)
 		}
 	}
 	return len(b)

@@ -208,7 +208,7 @@ func (c *Conn) onEvent(ev Event) {
 
 // reading reports whether a failure of the socket will be seen by reading it.
 func (c *Conn) reading() bool {
-	return c.phase == phaseLingering || (c.phase == phaseOpen && !c.paused && !c.eof)
+	return c.phase == phaseLingering || (c.phase == phaseOpen && !c.paused && !c.eof && !c.stuck())
 }
 
 // checkFault asks the socket for an error that nobody would read: a peer that resets while it is paused

@@ -13,12 +13,19 @@ func sysSplice(from, to, n int) (int, error) {
 	}
 }
 
-// newPipe makes a pipe, as large as the system lets it be.
+// newPipe makes a pipe, as large as the system lets it be but for tiny ones.
 func newPipe() (p pipe, ok bool) {
 	if unix.Pipe2(p[:], unix.O_NONBLOCK|unix.O_CLOEXEC) != nil {
 		return p, false
 	}
-	_, _ = unix.FcntlInt(uintptr(p[1]), unix.F_SETPIPE_SZ, relaySize) // a smaller one does too
+	size, err := unix.FcntlInt(uintptr(p[1]), unix.F_SETPIPE_SZ, relaySize)
+	if err != nil { // it is not let grow; as it is, it may do
+		size, err = unix.FcntlInt(uintptr(p[1]), unix.F_GETPIPE_SZ, 0)
+	}
+	if err != nil || size < minPipe {
+		p.close()
+		return p, false
+	}
 	return p, true
 }
 

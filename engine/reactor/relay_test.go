@@ -68,8 +68,11 @@ func TestRelay(t *testing.T) {
 		require.True(t, bytes.Equal(data, got))
 		do(t, l, func() {
 			require.Equal(t, len(data), r.relayed)
+			require.Equal(t, uint64(len(data)), l.Stats().Relayed)
 			require.Equal(t, uint64(len(data)), from.BytesIn())
 			require.Equal(t, uint64(len(data)), r.to.BytesOut())
+			require.False(t, from.Relaying(), "the end gives the pipe back")
+			require.Len(t, l.pipes, 1)
 		})
 	})
 }
@@ -159,6 +162,81 @@ func TestCloseOfAStuckRelay(t *testing.T) {
 	do(t, l, to.Close)
 	_, err := io.Copy(io.Discard, sink)
 	require.ErrorIs(t, err, unix.ECONNRESET)
+}
+
+// stall has source send until its bytes lie in the pipe.
+func stall(t *testing.T, l *Loop, from *Conn, source *client, data []byte) {
+	t.Helper()
+	go func() { _, _ = source.Write(data) }()
+	require.Eventually(t, func() (stuck bool) {
+		do(t, l, func() { stuck = from.stuck() })
+		return stuck
+	}, patience, time.Millisecond)
+}
+
+// A client that goes is noticed while its bytes wait for somebody who takes none.
+func TestStuckRelayHearsOfAReset(t *testing.T) {
+	forPollers(t, func(t *testing.T, o Options) {
+		l, s := start(t, o), newScript()
+		from, source := pair(t, l, s, nil)
+		to, _ := pair(t, l, newScript(), nil)
+		do(t, l, func() {
+			from.SetHandler(&relayer{script: *s, to: to})
+			require.True(t, from.RelayTo(to))
+		})
+		stall(t, l, from, source, make([]byte, 64<<20))
+		source.reset()
+		require.Contains(t, s.next(t), "close")
+		do(t, l, func() {
+			require.Nil(t, to.relayed)
+			require.Zero(t, l.Memory().Used())
+			require.Zero(t, l.pipeCount, "a pipe that is not empty is of no use to others")
+		})
+	})
+}
+
+// What an upstream said before it broke comes first, in order, and then the news.
+func TestStuckRelayDeliversBeforeAReset(t *testing.T) {
+	forPollers(t, func(t *testing.T, o Options) {
+		l, s := start(t, o), newScript()
+		ln := listen(t)
+		from := dialed(t, l, s, ln.Addr().String())
+		source := accept(t, ln)
+		to, sink := pair(t, l, newScript(), nil)
+		r := &relayer{script: *s, to: to}
+		do(t, l, func() {
+			from.SetHandler(r)
+			require.True(t, from.RelayTo(to))
+		})
+		data := pattern(64 << 20)
+		stall(t, l, from, source, data)
+		source.reset()
+		var least int
+		do(t, l, func() {
+			require.False(t, from.Closed())
+			least = r.relayed + from.relay.held
+		})
+		got := make([]byte, least)
+		_, err := io.ReadFull(sink, got)
+		require.NoError(t, err)
+		require.True(t, bytes.Equal(data[:least], got))
+		go func() { _, _ = io.Copy(io.Discard, sink) }()
+		require.Contains(t, s.next(t), "close")
+	})
+}
+
+// A low mark for queues bounds what lies in a pipe, and so does the budget.
+func TestRelayedPieces(t *testing.T) {
+	memory := NewMemory(1 << 20)
+	for high, want := range map[int]int{0: relaySize, 8 << 20: relaySize, 100 << 10: 200 << 10, 1 << 10: minPipe} {
+		l := start(t, Options{CPU: -1, High: high, Memory: memory})
+		do(t, l, func() {
+			require.Equal(t, want, l.relayPiece())
+			memory.Add(2 << 20)
+			require.Equal(t, BlockSize, l.relayPiece())
+			memory.Add(-2 << 20)
+		})
+	}
 }
 
 func TestPipesAreBounded(t *testing.T) {

@@ -9,6 +9,7 @@ type Stats struct {
 	Writes       uint64 // write and writev calls
 	BytesIn      uint64
 	BytesOut     uint64
+	Relayed      uint64 // of them, what the kernel passed on by itself
 	Accepts      uint64 // connections accepted by this loop, handed off or not
 	AcceptErrors uint64 // accept failed, usually for want of descriptors
 	Refused      uint64 // closed at once because the process-wide limit was reached
