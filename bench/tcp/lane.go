@@ -3,8 +3,10 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -14,15 +16,18 @@ import (
 
 // What the first byte of a connection asks of the service.
 const (
-	wantBulk  = 'b' // bytes without end
-	wantSmall = 's' // each message of messageSize bytes, back
+	wantBytes   = 'd' // bytes without end
+	wantNothing = 'u' // all is taken, nothing comes back
+	wantEcho    = 's' // what follows, back
 )
 
 const (
-	pieceSize   = 256 << 10 // of one read or write of the bulk lane, in bytes
-	messageSize = 128
-	patience    = 10 * time.Second
+	pieceSize = 256 << 10 // of one read or write where bytes go one way
+	patience  = 10 * time.Second
 )
+
+// laneNames are the lanes that -lanes can name.
+const laneNames = "download,download-one,upload,messages"
 
 // service is what proxies stand in front of.
 type service struct{ listener net.Listener }
@@ -55,42 +60,40 @@ func serve(conn net.Conn) {
 	if _, err := io.ReadFull(conn, want); err != nil {
 		return
 	}
-	if want[0] == wantBulk {
-		piece := make([]byte, pieceSize)
+	piece := make([]byte, pieceSize)
+	switch want[0] {
+	case wantBytes:
+		_ = send(conn, piece, nil)
+	case wantNothing:
+		_ = receive(conn, piece, new(atomic.Int64))
+	default:
 		for {
-			if _, err := conn.Write(piece); err != nil {
+			n, err := conn.Read(piece)
+			if err != nil {
+				return
+			}
+			if _, err := conn.Write(piece[:n]); err != nil {
 				return
 			}
 		}
 	}
-	message := make([]byte, messageSize)
+}
+
+// send writes without end and counts what was taken.
+func send(conn net.Conn, piece []byte, count *atomic.Int64) error {
 	for {
-		if _, err := io.ReadFull(conn, message); err != nil {
-			return
+		n, err := conn.Write(piece)
+		if count != nil {
+			count.Add(int64(n))
 		}
-		if _, err := conn.Write(message); err != nil {
-			return
+		if err != nil {
+			return err
 		}
 	}
 }
 
-// lane is one way to use a proxy: what a connection does, over and over, and how
-// many of them.
-type lane struct {
-	name        string
-	kind        kind
-	connections int
-}
-
-// kind is what is counted: bytes, or round trips.
-type kind func(conn net.Conn, count *atomic.Int64) error
-
-// bulk reads what the service sends.
-func bulk(conn net.Conn, count *atomic.Int64) error {
-	if _, err := conn.Write([]byte{wantBulk}); err != nil {
-		return err
-	}
-	piece := make([]byte, pieceSize)
+// receive reads without end and counts what came.
+func receive(conn net.Conn, piece []byte, count *atomic.Int64) error {
 	for {
 		n, err := conn.Read(piece)
 		count.Add(int64(n))
@@ -100,12 +103,63 @@ func bulk(conn net.Conn, count *atomic.Int64) error {
 	}
 }
 
-// small sends messages and waits for each to come back.
-func small(conn net.Conn, count *atomic.Int64) error {
-	if _, err := conn.Write([]byte{wantSmall}); err != nil {
+// lane is one way to use a proxy: what a connection does, over and over, and how
+// many of them.
+type lane struct {
+	name        string
+	want        byte
+	connections int
+	message     int // length of one that goes there and back, in bytes
+}
+
+// lanes are those of -lanes.
+func (o options) makeLanes() (all []lane, err error) {
+	for _, name := range strings.Split(o.lanes, ",") {
+		l := lane{name: name, connections: o.connections, message: o.message}
+		switch name {
+		case "download":
+			l.want = wantBytes
+		case "download-one":
+			l.want, l.connections = wantBytes, 1
+		case "upload":
+			l.want = wantNothing
+		case "messages":
+			l.want, l.connections = wantEcho, o.users
+		default:
+			return nil, fmt.Errorf("%q is not a lane: %s", name, laneNames)
+		}
+		all = append(all, l)
+	}
+	return all, nil
+}
+
+// title is what the results say of a lane.
+func (l *lane) title() string {
+	if l.want == wantEcho {
+		return fmt.Sprintf("%d B there and back, %d connections", l.message, l.connections)
+	}
+	return fmt.Sprintf("%s, %d connections", strings.TrimSuffix(l.name, "-one"), l.connections)
+}
+
+func (l *lane) unit() string {
+	if l.want == wantEcho {
+		return "CPU µs per round trip"
+	}
+	return "GB per CPU second"
+}
+
+// use makes a connection do what the lane is about.
+func (l *lane) use(conn net.Conn, count *atomic.Int64) error {
+	if _, err := conn.Write([]byte{l.want}); err != nil {
 		return err
 	}
-	message := make([]byte, messageSize)
+	switch l.want {
+	case wantBytes:
+		return receive(conn, make([]byte, pieceSize), count)
+	case wantNothing:
+		return send(conn, make([]byte, pieceSize), count)
+	}
+	message := make([]byte, l.message)
 	for {
 		if _, err := conn.Write(message); err != nil {
 			return err
@@ -139,13 +193,13 @@ func (l *lane) measure(ctx context.Context, p *process.Process, slice time.Durat
 		users.Add(1)
 		go func() {
 			defer users.Done()
-			failed <- l.kind(conn, &count)
+			failed <- l.use(conn, &count)
 		}()
 	}
 	if err := wait(ctx, slice/5, failed); err != nil {
 		return 0, err
 	}
-	before, err := spent(p)
+	before, err := process.CPUTime(p.PID())
 	if err != nil {
 		return 0, err
 	}
@@ -154,13 +208,15 @@ func (l *lane) measure(ctx context.Context, p *process.Process, slice time.Durat
 		return 0, err
 	}
 	done := count.Load() - begun
-	after, err := spent(p)
+	after, err := process.CPUTime(p.PID())
 	switch {
 	case err != nil:
 		return 0, err
-	case done == 0 || after <= before:
+	case done == 0:
 		return 0, errors.New("nothing passed through")
-	case l.name == "bulk":
+	case after <= before:
+		return 0, errors.New("the slice is too short for the clock of processor time")
+	case l.want != wantEcho:
 		return float64(done) / 1e9 / (after - before).Seconds(), nil
 	}
 	return float64((after - before).Microseconds()) / float64(done), nil
@@ -176,21 +232,4 @@ func wait(ctx context.Context, d time.Duration, failed <-chan error) error {
 	case <-time.After(d):
 		return nil
 	}
-}
-
-// spent is the processor time of a proxy and its children so far.
-func spent(p *process.Process) (time.Duration, error) {
-	family, err := process.Family(p.PID())
-	if err != nil {
-		return 0, err
-	}
-	var sum time.Duration
-	for pid := range family {
-		t, err := process.CPUTime(pid)
-		if err != nil {
-			return 0, err
-		}
-		sum += t
-	}
-	return sum, nil
 }

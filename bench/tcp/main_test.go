@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"os"
 	"os/exec"
 	"strings"
 	"testing"
@@ -18,16 +19,21 @@ func TestLanes(t *testing.T) {
 	text, err := build.CombinedOutput()
 	require.NoError(t, err, string(text))
 	var out bytes.Buffer
-	require.NoError(t, command([]string{"-gateway", gateway, "-rivals", "corelane", "-rounds", "1", "-slice", "50ms", "-connections", "2", "-load-cpu", "0"}, &out))
-	require.Equal(t, 2, strings.Count(out.String(), "\n| corelane | "), out.String())
+	results := t.TempDir()
+	require.NoError(t, command([]string{"-gateway", gateway, "-rivals", "corelane,corelane-copying", "-rounds", "1", "-slice", "100ms", "-connections", "2", "-out", results}, &out))
+	require.Equal(t, 4, strings.Count(out.String(), "\n| corelane | "), out.String())
+	require.Equal(t, 4, strings.Count(out.String(), "\n| corelane-copying | "), out.String())
+	files, err := os.ReadDir(results)
+	require.NoError(t, err)
+	require.Len(t, files, 2)
 }
 
 func TestOptions(t *testing.T) {
-	for _, args := range [][]string{{"-rounds", "0"}, {"-slice", "0s"}, {"-connections", "-1"}, {"-nobody"}} {
+	for _, args := range [][]string{{"-rounds", "0"}, {"-slice", "0s"}, {"-connections", "-1"}, {"-lanes", "none"}, {"-message", "0"}, {"-nobody"}} {
 		_, err := parse(args)
 		require.Error(t, err, args)
 	}
-	_, err := start(t.Context(), options{}, "nobody", "", t.TempDir())
+	_, err := rivalNamed("nobody")
 	require.ErrorContains(t, err, "not a rival")
 }
 
@@ -37,7 +43,7 @@ func TestNothingPasses(t *testing.T) {
 	require.NoError(t, err)
 	address := l.address()
 	l.stop()
-	one := lane{"bulk", bulk, 1}
+	one := lane{want: wantBytes, connections: 1}
 	_, err = one.measure(t.Context(), &process.Process{Address: address}, 1)
 	require.ErrorContains(t, err, "refused")
 }
