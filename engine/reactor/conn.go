@@ -272,7 +272,7 @@ func (c *Conn) hopeless() bool {
 		return true
 	}
 	c.readable, c.sticky = true, true
-	return c.paused && c.kept.size == 0 && sysUnread(c.fd) == 0
+	return c.paused && !c.stuck() && c.kept.size == 0 && sysUnread(c.fd) == 0
 }
 
 // connList is a queue of connections through Conn.next; a Conn stands in one at most.

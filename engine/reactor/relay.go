@@ -130,7 +130,7 @@ func (r *relay) push() bool {
 	switch {
 	case !r.waits:
 		l.Disarm(&to.timer)
-	case moved > 0 || !waited:
+	case to.fault == nil && (moved > 0 || !waited):
 		to.feedTimer()
 	}
 	if moved > 0 {
