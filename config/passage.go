@@ -44,8 +44,10 @@ func (b *build) passage(l *Listener, old *snapshot.Listener) *snapshot.Passage {
 	return snapshot.NewPassage(to(l.Service), names)
 }
 
-// passageID is what stands for a route in logs and metrics.
-func passageID(l *Listener) string { return "tcp:" + l.Name }
+// passagePrefix begins what stands for a route in logs and metrics.
+const passagePrefix = protocolTCP + ":"
+
+func passageID(l *Listener) string { return passagePrefix + l.Name }
 
 // samePassage says whether the services of a listener are those of this
 // generation.

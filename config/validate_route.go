@@ -22,6 +22,8 @@ func (d *draft) validateRoutes(services []string) {
 			d.missing(at, "id", problem)
 		} else if problem != "" {
 			d.complain(at, "id", problem)
+		} else if strings.HasPrefix(r.ID, passagePrefix) {
+			d.complain(at, "id", "ids that begin with "+passagePrefix+" stand for tcp listeners in logs and metrics")
 		}
 		d.validateTarget(at, r, services)
 		d.validateRequestsTo(at, "service", r.Service, byName)

@@ -191,3 +191,69 @@ func TestSlowReaderOfAPassage(t *testing.T) {
 type zeros struct{}
 
 func (zeros) Read(b []byte) (int, error) { return len(b), nil }
+
+// accepting is a service whose connections a test plays one by one.
+func accepting(t *testing.T) (address string, next func() *wire, stop func()) {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	stop = func() { ln.Close() }
+	t.Cleanup(stop)
+	return ln.Addr().String(), func() *wire {
+		t.Helper()
+		conn, err := ln.Accept()
+		require.NoError(t, err)
+		require.NoError(t, conn.SetDeadline(time.Now().Add(patience)))
+		t.Cleanup(func() { conn.Close() })
+		return &wire{t: t, conn: conn, in: bufio.NewReader(conn)}
+	}, stop
+}
+
+// until reads a text and nothing before it.
+func (w *wire) until(text string) *wire {
+	w.t.Helper()
+	got := make([]byte, len(text))
+	_, err := io.ReadFull(w.in, got)
+	require.NoError(w.t, err)
+	require.Equal(w.t, text, string(got))
+	return w
+}
+
+// A service that is killed takes the connections to it with it and no others, and
+// new ones find the endpoint that is left.
+func TestPassageToAKilledService(t *testing.T) {
+	dies, atDying, kill := accepting(t)
+	lives, atLiving, _ := accepting(t)
+	p := start(t, passages(`[{name: db, address: "127.0.0.1:0", protocol: tcp, service: db}]`, "db", "balance: round_robin, "+to(dies, lives)))
+	for range 2 {
+		dialWire(t, p.web)
+	}
+	killed, left := atDying(), atLiving()
+	kill()
+	require.NoError(t, killed.conn.(*net.TCPConn).SetLinger(0))
+	require.NoError(t, killed.conn.Close())
+	p.await("the log", func() bool { return strings.Contains(p.stdout.String(), `"reason":"upstream_reset"`) })
+	for range 4 {
+		c := dialWire(t, p.web).send("next")
+		atLiving().until("next").send("ok")
+		c.until("ok")
+	}
+	left.send("still here")
+	require.Equal(t, 1, strings.Count(p.stdout.String(), `"method":"TCP"`), "all others are open")
+}
+
+// A change of the service reaches new connections; open ones stay where they are.
+func TestPassageAfterAReload(t *testing.T) {
+	a, atA, _ := accepting(t)
+	b, atB, _ := accepting(t)
+	const listener = `[{name: db, address: "127.0.0.1:0", protocol: tcp, service: db}]`
+	p := start(t, passages(listener, "db", to(a)))
+	old := dialWire(t, p.web).send("1")
+	there := atA().until("1")
+	p.write(passages(listener, "db", to(b)))
+	p.await("the change", func() bool { return p.status().Generation == 2 })
+	dialWire(t, p.web).send("2")
+	atB().until("2")
+	old.send("3")
+	there.until("3")
+}

@@ -24,6 +24,8 @@ missing=()
 for need in "${needs[@]}"; do
   command -v "${need%%:*}" >/dev/null || missing+=("${need##*:}")
 done
+# nginx passes TCP through by a module of its own.
+[ -e /usr/lib/nginx/modules/ngx_stream_module.so ] || missing+=(libnginx-mod-stream)
 if [ ${#missing[@]} -gt 0 ] && [ "${1:-}" = race ]; then
   missing+=(libc6-dev)
 fi

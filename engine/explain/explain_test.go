@@ -75,7 +75,9 @@ func ask(t testing.TB, s *snapshot.Snapshot, r Request) *Explanation {
 
 func TestQuestionsThatCannotBeUnderstood(t *testing.T) {
 	s := world(t, nil)
+	s.Listeners["db"] = &snapshot.Listener{Name: "db", Passage: snapshot.NewPassage(nil, nil)}
 	for want, r := range map[string]Request{
+		"listener: db passes connections through": {URL: "http://h/", Listener: "db"},
 		`method: "G T" is not a method`:           {Method: "G T", URL: "http://h/"},
 		"url: want http://host/path":              {URL: "ftp://h/"},
 		"url: there is no host":                   {URL: "http:///a"},

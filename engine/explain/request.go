@@ -95,10 +95,14 @@ func (r *Request) parse(s *snapshot.Snapshot) (*parsed, error) {
 // listenerOf returns the listener of that name, or the only one.
 func listenerOf(s *snapshot.Snapshot, name string) (*snapshot.Listener, error) {
 	names := slices.Sorted(maps.Keys(s.Listeners))
+	names = slices.DeleteFunc(names, func(n string) bool { return s.Listeners[n].Passage != nil })
 	if name == "" && len(names) == 1 {
 		name = names[0]
 	}
 	if l := s.Listeners[name]; l != nil {
+		if l.Passage != nil {
+			return nil, fmt.Errorf("listener: %s passes connections through unread and has no requests", name)
+		}
 		return l, nil
 	}
 	if name == "" {
