@@ -75,7 +75,8 @@ type Decoder interface {
 	// caller goes on with the rest, even if that is empty, until NeedMore, with
 	// which all bytes are taken: events without bytes of their own, such as
 	// MessageEnd, may be left. An *Error means that the connection cannot be
-	// understood any more. What e refers to is valid until the next call.
+	// understood any more. What e refers to is valid until the next call. Bytes in
+	// front of a body that was handed out may have changed when they come again.
 	Next(b []byte, e *Event) (n int, err error)
 }
 

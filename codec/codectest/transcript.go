@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unsafe"
 
 	"github.com/corelane/corelane/codec"
 )
@@ -91,18 +92,35 @@ func (t *Transcript) feed(d codec.Decoder, b []byte, e *codec.Event) {
 			return
 		}
 		t.note(e)
-		b = elsewhere(b, n)
+		b = elsewhere(b, n, inFront(b, e))
 	}
 }
 
 // elsewhere is b without the n bytes that were taken, in another buffer, and spoils
-// b: an engine may stop between two events, and then gives the rest again.
-func elsewhere(b []byte, n int) []byte {
+// b and its first dead bytes: an engine may stop between two events, and then gives
+// the rest again.
+func elsewhere(b []byte, n, dead int) []byte {
+	for i := range dead {
+		b[i] = 0xee
+	}
 	rest := bytes.Clone(b[n:])
 	for i := range b {
 		b[i] = 0xee
 	}
 	return rest
+}
+
+// inFront is the number of bytes of b in front of a body that was handed out: an
+// engine puts heads there.
+func inFront(b []byte, e *codec.Event) int {
+	if e.Kind != codec.MessageData || len(b) == 0 {
+		return 0
+	}
+	at := int(uintptr(unsafe.Pointer(unsafe.SliceData(e.Data))) - uintptr(unsafe.Pointer(unsafe.SliceData(b))))
+	if at < 0 || at > len(b) {
+		return 0 // it lies in the decoder's own buffer
+	}
+	return at
 }
 
 // note takes an event as an engine would.

@@ -26,7 +26,11 @@ type decoder struct {
 
 	gathered []byte
 	step     step
-	scan     scanner
+	// header and size are of the frame whose events are being reported: in front of
+	// a body that was handed out nothing is sure to stay as it was.
+	header header
+	size   int
+	scan   scanner
 }
 
 // Next implements codec.Decoder.
@@ -42,9 +46,10 @@ func (d *decoder) Next(b []byte, e *codec.Event) (int, error) {
 			e.Kind, e.Data = codec.NeedMore, nil
 			return n, nil
 		}
-		h := parseHeader(frame)
+		h := &d.header
 		if d.step == stepBegin {
-			known, err := d.begin(&h, frame[headerSize:], e)
+			*h, d.size = parseHeader(frame), len(frame)
+			known, err := d.begin(h, frame[headerSize:], e)
 			switch {
 			case err != nil:
 				return n, err
@@ -56,7 +61,7 @@ func (d *decoder) Next(b []byte, e *codec.Event) (int, error) {
 			}
 			return n, nil
 		}
-		return n + d.proceed(&h, frame, e), nil
+		return n + d.proceed(h, frame, e), nil
 	}
 }
 
@@ -67,13 +72,16 @@ func (d *decoder) Gathered() int { return cap(d.gathered) }
 // then everything was taken. Of a gathered frame the last byte is not taken.
 func (d *decoder) frame(b []byte) (frame []byte, took int, err error) {
 	if len(d.gathered) == 0 {
-		size, err := d.size(b)
+		if d.step != stepBegin {
+			return b[:d.size:d.size], 0, nil
+		}
+		size, err := d.sizeOf(b)
 		if err != nil || size > 0 && len(b) >= size {
 			return b[:size:size], 0, err
 		}
 	}
 	for len(b) > 0 {
-		size, err := d.size(d.gathered)
+		size, err := d.sizeOf(d.gathered)
 		if err != nil {
 			return nil, took, err
 		}
@@ -86,7 +94,7 @@ func (d *decoder) frame(b []byte) (frame []byte, took int, err error) {
 		}
 		k := min(want-len(d.gathered), len(b))
 		d.gathered = append(d.gathered, b[:k]...)
-		if size, err = d.size(d.gathered); err != nil {
+		if size, err = d.sizeOf(d.gathered); err != nil {
 			return nil, took + k, err
 		}
 		if len(d.gathered) == size {
@@ -97,9 +105,9 @@ func (d *decoder) frame(b []byte) (frame []byte, took int, err error) {
 	return nil, took, nil
 }
 
-// size returns the size of the frame that b begins with, 0 if b is too short to
+// sizeOf returns the size of the frame that b begins with, 0 if b is too short to
 // tell.
-func (d *decoder) size(b []byte) (int, error) {
+func (d *decoder) sizeOf(b []byte) (int, error) {
 	if len(b) > 0 && b[0] != magic0 || len(b) > 1 && b[1] != magic1 {
 		return 0, faultMagic.of(d.role)
 	}
