@@ -68,7 +68,6 @@ type link struct {
 	clock   reactor.Timer // opening, then idle
 	heard   uint64        // bytes read when the beat was last looked at
 	beats   int           // asked in a row without hearing anything
-	blocked int           // streams that were told overHigh or wait to be told sent
 	served  bool          // a response has come
 	dirty   bool          // of a link without ids: bytes came that belong to no exchange
 	opened  *kept         // whom the keeper opens it for, until it is open
@@ -218,7 +217,7 @@ func (l *link) breakDown(own, rest fault) {
 	}
 	l.table.each(func(s *linkStream) {
 		switch {
-		case s.whole: // all of the answer is here
+		case s.in.whole: // all of the answer is here
 		case s == reading:
 			s.lose(own)
 		default:
@@ -274,7 +273,7 @@ func (l *link) checkBeat(now int64) {
 		return
 	} else {
 		l.beats++
-		l.control(&codec.Control{Kind: codec.Heartbeat, Role: codec.Requests, ID: l.table.stamp()})
+		l.control(codec.Control{Kind: codec.Heartbeat, Role: codec.Requests, ID: l.table.stamp()})
 	}
 	l.w.loop.Arm(&l.beat, now+beatEvery)
 }

@@ -36,12 +36,12 @@ func (l *link) OnData(_ *reactor.Conn, b []byte) int {
 // whose answer is not whole. Anything else would be read as the next one's.
 func (l *link) expects() bool {
 	s := l.table.find(0)
-	return s != nil && !s.whole && !s.untouched()
+	return s != nil && !s.in.whole && !s.untouched()
 }
 
 // misses ends a link without ids on which bytes came that nobody has asked for.
 func (l *link) misses() {
-	if s := l.table.find(0); s != nil && s.whole {
+	if s := l.table.find(0); s != nil && s.in.whole {
 		l.dirty = true // the answer is good, the connection is not
 		return
 	}
@@ -52,7 +52,7 @@ func (l *link) misses() {
 func (l *link) malformed(err error) {
 	l.w.breaks(l.ep.Address(), l.conn.Remote(), err)
 	reason, detail := detailOf(err)
-	l.control(&codec.Control{Kind: codec.GoAway, Role: codec.Responses, Reason: reason, Detail: detail})
+	l.control(codec.Control{Kind: codec.GoAway, Role: codec.Responses, Reason: reason, Detail: detail})
 	l.conn.Flush()
 	rest := faultUpstreamReset
 	if !l.shares() {
@@ -93,7 +93,7 @@ func (l *link) take(e *codec.Event) {
 // answering is the stream with the id, if an answer to it has begun and is not
 // whole. What comes in front of an answer or behind its end is no part of it.
 func (l *link) answering(id uint64) *linkStream {
-	if s := l.table.find(id); s != nil && s.phase >= streamHeads && !s.whole {
+	if s := l.table.find(id); s != nil && s.phase >= streamHeads && !s.in.whole {
 		return s
 	}
 	return nil
@@ -104,7 +104,7 @@ func (l *link) onBegin(e *codec.Event) {
 	e.Head, l.reading = nil, nil
 	s := l.table.find(e.ID)
 	switch {
-	case s == nil, s.whole:
+	case s == nil, s.in.whole:
 		l.w.stats.LateReplies++
 		return
 	case s.phase != streamAsked || s.out.oneWay:
@@ -124,12 +124,12 @@ func (l *link) takeControl(e *codec.Event) {
 		if l.conn.OverHigh() {
 			return // who does not read needs no answer, and could ask without end
 		}
-		l.control(&codec.Control{Kind: codec.HeartbeatReply, Role: codec.Responses, ID: e.ID})
+		l.control(codec.Control{Kind: codec.HeartbeatReply, Role: codec.Responses, ID: e.ID})
 	case codec.GoAwayEvent:
 		l.onGoAway(e.ID)
 	case codec.CancelEvent:
 		if s := l.table.find(e.ID); s != nil {
-			s.whole = true // there is nothing left to cancel
+			s.in.whole = true // there is nothing left to cancel
 			s.t.failed(faultUpstreamReset)
 		}
 	case codec.CreditEvent:
@@ -194,7 +194,7 @@ func (s *linkStream) onEnd() {
 		s.translate(nil)
 	}
 	if s.life == life {
-		s.whole = true
+		s.in.whole = true
 		s.deliver()
 	}
 }

@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"math"
-
 	"github.com/corelane/corelane/codec"
 	"github.com/corelane/corelane/engine/reactor"
 )
@@ -37,17 +35,13 @@ type linkStream struct {
 	slot    int
 	phase   streamPhase
 	out     outgoing
-	box     byteQueue // of the answer's body: what the exchange cannot take yet
-	taken   int       // bytes of the body that the peer has no credit for yet
-	credit  int       // bytes that the peer may still send
-	sentAt  uint64    // where the request begins in the connection's output
-	wrong   error     // what the request could not be said for; told in the stream's turn
-	paused  bool
-	whole   bool   // the answer's end has come, behind the box
-	foreign bool   // the client speaks another protocol
-	refused bool   // the peer says that it has not looked at the request
-	tell    bool   // the try wants to know when its request is out
-	life    uint32 // counts the tries that have used the stream
+	in      incoming // the answer's body
+	sentAt  uint64   // where the request begins in the connection's output
+	wrong   error    // what the request could not be said for; told in the stream's turn
+	foreign bool     // the client speaks another protocol
+	refused bool     // the peer says that it has not looked at the request
+	tell    bool     // the try wants to know when its request is out
+	life    uint32   // counts the tries that have used the stream
 	next    *linkStream
 	prev    *linkStream
 }
@@ -71,14 +65,14 @@ func (w *worker) takeLinkStream(l *link, t *try) *linkStream {
 // giveLinkStream takes a stream back that is in no table and no queue.
 func (w *worker) giveLinkStream(s *linkStream) {
 	s.out.reset(w)
-	s.box.release(w.loop)
+	s.in.reset(w)
 	s.l, s.t = nil, nil
 	s.life++
-	s.slot, s.phase, s.taken, s.credit, s.sentAt, s.wrong = 0, streamWaits, 0, 0, 0, nil
-	s.paused, s.whole, s.foreign, s.refused, s.tell = false, false, false, false, false
+	s.slot, s.phase, s.sentAt, s.wrong = 0, streamWaits, 0, nil
+	s.foreign, s.refused, s.tell = false, false, false
 	if w.linkStreamN >= maxFreeLinkStreams {
 		s.out.waiting.discard(w.loop)
-		s.box.discard(w.loop)
+		s.in.box.discard(w.loop)
 		return
 	}
 	s.next, w.linkStreams = w.linkStreams, s
@@ -97,10 +91,7 @@ func (s *linkStream) prepare() {
 	l.table.add(s)
 	s.out.open(&l.traits)
 	s.phase = streamAsked
-	s.credit = l.traits.Window
-	if s.credit == 0 {
-		s.credit = math.MaxInt
-	}
+	s.in.open(&l.wire)
 	l.svc, l.dirty = s.t.x.svc, false
 	l.w.loop.Disarm(&l.clock)
 }
@@ -161,7 +152,7 @@ func (s *linkStream) accept() {
 	h.Reset()
 	h.SetStatus(202)
 	h.SetFraming(codec.FramingLength, 0)
-	s.whole = true
+	s.in.whole = true
 	s.handOver()
 }
 
@@ -179,59 +170,42 @@ func (s *linkStream) handOver() {
 
 // ready says whether the exchange takes the answer's body now.
 func (s *linkStream) ready() bool {
-	return s.phase == streamAnswers && !s.paused && s.t.x.respOpen && s.t == s.t.x.lead
+	return s.phase == streamAnswers && !s.in.paused && s.t.x.respOpen && s.t == s.t.x.lead
 }
 
 // receive takes a piece of the answer's body.
 func (s *linkStream) receive(b []byte) {
-	s.credit -= len(b)
 	switch {
-	case s.credit < 0:
+	case !s.in.spend(len(b)):
 		s.t.failed(faultBadResponse) // it was told how much it may send
-	case s.box.size == 0 && s.ready():
+	case s.in.box.size == 0 && s.ready():
 		life := s.life
 		s.t.x.onResponseData(b)
 		if s.life == life {
-			s.took(len(b))
+			s.in.took(&s.l.wire, s.out.id, len(b))
 		}
-	default:
-		s.box.add(s.w.loop, b)
-		if s.w.loop.Memory().Over() {
-			s.t.failed(faultOverloaded)
-		}
-	}
-}
-
-// took gives the peer credit for bytes that have gone on.
-func (s *linkStream) took(n int) {
-	window := s.l.traits.Window
-	if window == 0 || s.whole {
-		return
-	}
-	if s.taken += n; s.taken >= window/2 {
-		s.l.credit(s.out.id, s.taken)
-		s.credit += s.taken
-		s.taken = 0
+	case !s.in.keep(&s.l.wire, b):
+		s.t.failed(faultOverloaded)
 	}
 }
 
 // deliver gives on what has come, as far as the exchange takes it.
 func (s *linkStream) deliver() {
 	for life := s.life; s.ready(); {
-		if s.box.size == 0 {
-			if s.whole {
+		if s.in.box.size == 0 {
+			if s.in.whole {
 				s.finish()
 			}
 			return
 		}
-		b := s.box.front()
+		b := s.in.box.front()
 		s.t.x.onResponseData(b)
 		s.w.loop.Flush()
 		if s.life != life {
 			return
 		}
-		s.box.drop(s.w.loop, len(b))
-		s.took(len(b))
+		s.in.box.drop(s.w.loop, len(b))
+		s.in.took(&s.l.wire, s.out.id, len(b))
 	}
 }
 
@@ -240,7 +214,7 @@ func (s *linkStream) deliver() {
 func (s *linkStream) finish() {
 	x := s.t.x
 	if !s.out.over {
-		s.l.control(&codec.Control{Kind: codec.Cancel, Role: codec.Requests, ID: s.out.id})
+		s.l.control(codec.Control{Kind: codec.Cancel, Role: codec.Requests, ID: s.out.id})
 	}
 	x.lead.up = nil // the stream may be another's when leave returns
 	s.leave(s.out.over)
@@ -282,8 +256,8 @@ func (s *linkStream) lose(f fault) { s.t.failed(f) }
 // cancel implements upstream.
 func (s *linkStream) cancel() {
 	if s.l.state == linkOpen || s.l.state == linkLeaving {
-		if s.phase != streamWaits && (s.out.over || s.out.head == nil) && !s.whole && !s.refused {
-			s.l.control(&codec.Control{Kind: codec.Cancel, Role: codec.Requests, ID: s.out.id})
+		if s.phase != streamWaits && (s.out.over || s.out.head == nil) && !s.in.whole && !s.refused {
+			s.l.control(codec.Control{Kind: codec.Cancel, Role: codec.Requests, ID: s.out.id})
 		}
 	}
 	s.leave(false)
@@ -348,22 +322,15 @@ func (s *linkStream) goOn() {
 }
 
 // overHigh implements upstream.
-func (s *linkStream) overHigh() bool {
-	before := s.out.blocked
-	over := s.out.overHigh(&s.l.wire)
-	if s.out.blocked && !before {
-		s.l.blocked++
-	}
-	return over
-}
+func (s *linkStream) overHigh() bool { return s.out.overHigh(&s.l.wire) }
 
 // pause implements upstream.
-func (s *linkStream) pause() { s.paused = true }
+func (s *linkStream) pause() { s.in.paused = true }
 
 // resume implements upstream. What has come is given on in the stream's turn.
 func (s *linkStream) resume() {
-	s.paused = false
-	if s.box.size > 0 || s.whole {
+	s.in.paused = false
+	if s.in.box.size > 0 || s.in.whole {
 		s.w.loop.Defer(&s.turn)
 	}
 }

@@ -49,7 +49,7 @@ func (s *muxSession) read(b []byte) int {
 // busy says that a request is whole and not answered.
 func (s *muxSession) busy() bool {
 	st := s.table.find(0)
-	return st != nil && st.whole
+	return st != nil && st.in.whole
 }
 
 // readProxy takes the PROXY header.
@@ -98,7 +98,7 @@ func (s *muxSession) take(e *codec.Event) {
 			st.onEnd()
 		}
 	case codec.HeartbeatEvent:
-		s.control(&codec.Control{Kind: codec.HeartbeatReply, Role: codec.Requests, ID: e.ID})
+		s.control(codec.Control{Kind: codec.HeartbeatReply, Role: codec.Requests, ID: e.ID})
 	case codec.GoAwayEvent:
 		s.goes = true
 		s.rest()
@@ -116,7 +116,7 @@ func (s *muxSession) take(e *codec.Event) {
 // receiving is the stream with the id, if its request is not whole. What comes
 // behind a request's end is no part of it, and nobody's.
 func (s *muxSession) receiving(id uint64) *muxStream {
-	if st := s.table.find(id); st != nil && !st.whole {
+	if st := s.table.find(id); st != nil && !st.in.whole {
 		return st
 	}
 	return nil
@@ -157,13 +157,9 @@ func (s *muxSession) refuse(e *codec.Event, reason codec.Reason, message string)
 	if e.OneWay {
 		return
 	}
-	s.w.scratch = append(s.w.scratch[:0], message...)
-	f := codec.Failure{ID: e.ID, Status: reason.Status(), Reason: reason, Message: s.w.scratch}
-	if b := s.protocol.AppendFailure(s.conn.Stage(), &f); len(b) > 0 {
-		s.conn.Commit(b)
-		return
+	if !s.fail(codec.Failure{ID: e.ID, Status: reason.Status(), Reason: reason}, message) {
+		s.endReading(faultOverloaded) // the protocol has no words for it
 	}
-	s.endReading(faultOverloaded) // the protocol has no words for it
 }
 
 // onHead begins the exchange of a request. Where a message is one frame its body

@@ -49,7 +49,6 @@ type muxSession struct {
 	messages int
 	goes     bool // the client was told to go, or has said that it goes
 	wordless bool // an answer could not be said
-	blocked  int  // streams whose exchanges wait for room
 }
 
 var _ client = (*muxSession)(nil)
@@ -139,13 +138,13 @@ func (s *muxSession) sayGo(reason codec.Reason, detail string) {
 	if !s.shares() {
 		last = math.MaxUint64
 	}
-	s.control(&codec.Control{Kind: codec.GoAway, Role: codec.Requests, ID: last, Reason: reason, Detail: detail})
+	s.control(codec.Control{Kind: codec.GoAway, Role: codec.Requests, ID: last, Reason: reason, Detail: detail})
 }
 
 // announceDrain implements client. Requests that are on their way are still
 // taken.
 func (s *muxSession) announceDrain() {
-	s.control(&codec.Control{Kind: codec.GoAway, Role: codec.Requests, ID: math.MaxUint64, Reason: codec.Draining, Detail: "the gateway ends"})
+	s.control(codec.Control{Kind: codec.GoAway, Role: codec.Requests, ID: math.MaxUint64, Reason: codec.Draining, Detail: "the gateway ends"})
 }
 
 // drain implements client.
@@ -206,7 +205,7 @@ func (s *muxSession) endReading(f fault) {
 		st.refuse(f)
 	}
 	s.table.each(func(st *muxStream) {
-		if !st.whole && st.x != nil {
+		if !st.in.whole && st.x != nil {
 			st.x.fail(f)
 		}
 	})

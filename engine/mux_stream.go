@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"math"
 	"net/netip"
 
 	"github.com/corelane/corelane/codec"
@@ -23,16 +22,12 @@ type muxStream struct {
 	x       *Exchange
 	id      uint64
 	out     outgoing
-	box     byteQueue     // of the request's body: what the exchange cannot take yet
+	in      incoming      // the request's body
 	direct  []byte        // the body, while it is at hand as it lies
 	clock   reactor.Timer // of the body that is being received
 	slow    reactor.Timer // of the answer that the client does not take
-	taken   int           // bytes of the body that the client has no credit for yet
-	credit  int           // bytes that the client may still send
 	wrong   error
 	oneWay  bool
-	paused  bool
-	whole   bool // the request's end has come, behind the box
 	ended   bool // the exchange was told of it
 	failure bool // the answer is one of the gateway's own, and was sent
 	begun   bool // the exchange runs
@@ -55,10 +50,7 @@ func (w *worker) takeMuxStream(s *muxSession) *muxStream {
 	}
 	st.s, st.x = s, w.takeExchange()
 	st.out.open(&s.traits)
-	st.credit = s.traits.Window
-	if st.credit == 0 {
-		st.credit = math.MaxInt
-	}
+	st.in.open(&s.wire)
 	return st
 }
 
@@ -67,14 +59,14 @@ func (w *worker) giveMuxStream(st *muxStream) {
 	w.loop.Disarm(&st.clock)
 	w.loop.Disarm(&st.slow)
 	st.out.reset(w)
-	st.box.release(w.loop)
+	st.in.reset(w)
 	st.s, st.x, st.direct, st.wrong = nil, nil, nil, nil
-	st.id, st.taken, st.credit = 0, 0, 0
-	st.oneWay, st.paused, st.whole, st.ended, st.failure, st.begun = false, false, false, false, false, false
+	st.id = 0
+	st.oneWay, st.ended, st.failure, st.begun = false, false, false, false
 	st.life++
 	if w.muxStreamN >= maxFreeMuxStreams {
 		st.out.waiting.discard(w.loop)
-		st.box.discard(w.loop)
+		st.in.box.discard(w.loop)
 		w.loop.Forget(&st.clock)
 		w.loop.Forget(&st.slow)
 		return
@@ -91,27 +83,29 @@ func (st *muxStream) empty() bool {
 
 // begin starts the exchange of a complete head.
 func (st *muxStream) begin() {
+	st.enter()
+	st.startIdle()
+	st.x.begin(st, st.s.lis, st.s.refresh(), !st.empty())
+}
+
+// enter tells the exchange whose it is.
+func (st *muxStream) enter() {
 	s, x := st.s, st.x
 	st.begun = true
 	x.Peer, x.Scheme, x.peerText = s.told.peer(s.conn), "http", s.peerText
 	x.oneWay = st.oneWay
-	st.startIdle()
-	x.begin(st, s.lis, s.refresh(), !st.empty())
 }
 
 // refuse answers a request that cannot be read.
 func (st *muxStream) refuse(f fault) {
-	s, x := st.s, st.x
-	st.begun = true
-	s.forget(&x.req)
-	x.Peer, x.Scheme, x.peerText = s.told.peer(s.conn), "http", s.peerText
-	x.oneWay = st.oneWay
-	x.refused(st, s.lis, s.refresh(), f)
+	st.enter()
+	st.s.forget(&st.x.req)
+	st.x.refused(st, st.s.lis, st.s.refresh(), f)
 }
 
 // onData takes a piece of the body.
 func (st *muxStream) onData(b []byte) {
-	if st.credit -= len(b); st.credit < 0 {
+	if !st.in.spend(len(b)) {
 		st.x.fail(faultOverWindow)
 		return
 	}
@@ -128,7 +122,7 @@ func (st *muxStream) onData(b []byte) {
 	} else {
 		st.deliver() // it was translated
 	}
-	if st.life == life && st.x != nil && st.box.size > 0 && st.w.loop.Memory().Over() {
+	if st.life == life && st.x != nil && st.in.box.size > 0 && st.w.loop.Memory().Over() {
 		st.x.fail(faultOverloaded)
 	}
 }
@@ -137,8 +131,8 @@ func (st *muxStream) onData(b []byte) {
 func (st *muxStream) passDirect() {
 	b := st.direct
 	st.direct = nil
-	if st.box.size > 0 || !st.ready() {
-		st.box.add(st.w.loop, b)
+	if st.in.box.size > 0 || !st.ready() {
+		st.in.box.add(st.w.loop, b)
 		return
 	}
 	life := st.life
@@ -150,7 +144,7 @@ func (st *muxStream) passDirect() {
 
 // onEnd takes the end of the request.
 func (st *muxStream) onEnd() {
-	st.whole = true
+	st.in.whole = true
 	st.w.loop.Disarm(&st.clock)
 	if st.begun {
 		st.deliver()
@@ -158,25 +152,25 @@ func (st *muxStream) onEnd() {
 }
 
 // ready says whether the exchange takes the body now.
-func (st *muxStream) ready() bool { return st.x != nil && !st.paused && st.x.bodyOpen }
+func (st *muxStream) ready() bool { return st.x != nil && !st.in.paused && st.x.bodyOpen }
 
 // deliver gives on what has come, as far as the exchange takes it.
 func (st *muxStream) deliver() {
 	for life := st.life; st.begun && !st.ended && st.ready(); {
-		if st.box.size == 0 {
-			if st.whole {
+		if st.in.box.size == 0 {
+			if st.in.whole {
 				st.ended = true
 				st.x.onRequestEnd()
 			}
 			return
 		}
-		b := st.box.front()
+		b := st.in.box.front()
 		st.x.onRequestData(b)
 		st.w.loop.Flush()
 		if st.life != life || st.x == nil {
 			return
 		}
-		st.box.drop(st.w.loop, len(b))
+		st.in.box.drop(st.w.loop, len(b))
 		st.took(len(b))
 	}
 }
@@ -184,20 +178,12 @@ func (st *muxStream) deliver() {
 // took gives the client credit for bytes that have gone on.
 func (st *muxStream) took(n int) {
 	st.startIdle()
-	window := st.s.traits.Window
-	if window == 0 || st.whole {
-		return
-	}
-	if st.taken += n; st.taken >= window/2 {
-		st.s.credit(st.out.id, st.taken)
-		st.credit += st.taken
-		st.taken = 0
-	}
+	st.in.took(&st.s.wire, st.out.id, n)
 }
 
 // startIdle starts the clock of a body that is being received.
 func (st *muxStream) startIdle() {
-	if idle := st.s.lis.ReadIdle.Nanoseconds(); idle > 0 && !st.whole && !st.empty() {
+	if idle := st.s.lis.ReadIdle.Nanoseconds(); idle > 0 && !st.in.whole && !st.empty() {
 		st.w.loop.Arm(&st.clock, st.w.loop.Now()+idle)
 	}
 }
@@ -206,9 +192,9 @@ func (st *muxStream) startIdle() {
 func (st *muxStream) OnTimer(kind uint8, _ int64) {
 	switch {
 	case kind == clockCredit:
-		st.s.control(&codec.Control{Kind: codec.Cancel, Role: codec.Responses, ID: st.out.id, Reason: codec.RequestTimeout, Detail: "the answer was not taken in time"})
+		st.s.control(codec.Control{Kind: codec.Cancel, Role: codec.Responses, ID: st.out.id, Reason: codec.RequestTimeout, Detail: "the answer was not taken in time"})
 		st.onCancel()
-	case !st.whole && st.ready() && st.box.size == 0:
+	case !st.in.whole && st.ready() && st.in.box.size == 0:
 		st.x.fail(faultReadIdle)
 	}
 }
@@ -313,16 +299,10 @@ func (st *muxStream) sendHead(h *codec.Head) {
 // sendFailure says what went wrong, in the client's protocol.
 func (st *muxStream) sendFailure(status int, reason codec.Reason, message string) {
 	st.failure = true
-	s, w := st.s, st.w
-	w.scratch = append(w.scratch[:0], message...)
-	b := s.protocol.AppendFailure(s.conn.Stage(), &codec.Failure{
-		ID: st.out.id, Status: status, Reason: reason, Message: w.scratch, TraceID: st.x.TraceID[:], Request: &st.x.req,
-	})
-	if len(b) == 0 {
-		s.wordless = true // only the end of the connection says it
-		return
+	f := codec.Failure{ID: st.out.id, Status: status, Reason: reason, TraceID: st.x.TraceID[:], Request: &st.x.req}
+	if !st.s.fail(f, message) {
+		st.s.wordless = true // only the end of the connection says it
 	}
-	s.conn.Commit(b)
 }
 
 // silent says that nothing more of the answer is sent.
@@ -389,21 +369,21 @@ func (st *muxStream) cut() {
 		return
 	}
 	if !st.out.over {
-		st.s.control(&codec.Control{Kind: codec.Cancel, Role: codec.Responses, ID: st.out.id, Reason: x.Reason, Detail: "the answer broke off"})
+		st.s.control(codec.Control{Kind: codec.Cancel, Role: codec.Responses, ID: st.out.id, Reason: x.Reason, Detail: "the answer broke off"})
 	}
 }
 
 // pause implements downstream.
 func (st *muxStream) pause() {
-	st.paused = true
+	st.in.paused = true
 	st.w.loop.Disarm(&st.clock)
 }
 
 // resume implements downstream. What has come is given on in the stream's turn.
 func (st *muxStream) resume() {
-	st.paused = false
+	st.in.paused = false
 	st.startIdle()
-	if st.box.size > 0 || st.whole && !st.ended {
+	if st.in.box.size > 0 || st.in.whole && !st.ended {
 		st.w.loop.Defer(&st.turn)
 	}
 }
@@ -412,14 +392,7 @@ func (st *muxStream) resume() {
 func (st *muxStream) hold() { st.w.loop.Disarm(&st.clock) }
 
 // overHigh implements downstream.
-func (st *muxStream) overHigh() bool {
-	before := st.out.blocked
-	over := st.out.overHigh(&st.s.wire)
-	if st.out.blocked && !before {
-		st.s.blocked++
-	}
-	return over
-}
+func (st *muxStream) overHigh() bool { return st.out.overHigh(&st.s.wire) }
 
 // onDrain is told when the connection has room again.
 func (st *muxStream) onDrain() {
@@ -478,16 +451,16 @@ func (st *muxStream) neutral() error {
 	}
 	body := st.direct
 	if body == nil {
-		body = st.box.join(nil)
+		body = st.in.box.join(nil)
 	}
 	out, err := t.Neutral(nil, codec.Requests, &st.x.req, body)
 	if err != nil {
 		return err
 	}
-	st.box.release(st.w.loop)
+	st.in.box.release(st.w.loop)
 	st.direct = nil
 	st.x.req.SetFraming(codec.FramingLength, int64(len(out)))
-	st.box.add(st.w.loop, out)
+	st.in.box.add(st.w.loop, out)
 	return nil
 }
 

@@ -186,7 +186,10 @@ func (o *outgoing) credit(c *wire, n int) (feed bool, err error) {
 // overHigh says that no more should come for now.
 func (o *outgoing) overHigh(c *wire) bool {
 	over := c.conn.OverHigh() || c.traits.Splits && o.waiting.size > 0
-	o.blocked = o.blocked || over
+	if over && !o.blocked {
+		o.blocked = true
+		c.blocked++
+	}
 	return over
 }
 

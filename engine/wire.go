@@ -37,6 +37,11 @@ type wire struct {
 	in    codec.Decoder
 	event codec.Event
 	piece codec.Piece
+	// said and failure are what control and fail hand to the protocol: through its
+	// interface anything else would be allocated.
+	said    codec.Control
+	failure codec.Failure
+	blocked int // streams that wait for room, or to hear that their bytes are out
 	// gatherer is the decoder, if it keeps bytes; gathered is how many of them
 	// were counted into the budget for buffers.
 	gatherer codec.Gatherer
@@ -105,15 +110,32 @@ func (c *wire) write(o *outgoing, body []byte, last bool) error {
 
 // control sends a message between the ends of the connection, if the protocol has
 // such a one.
-func (c *wire) control(m *codec.Control) {
-	if b := c.protocol.AppendControl(c.conn.Stage(), m); len(b) > 0 {
+func (c *wire) control(m codec.Control) {
+	c.said = m
+	if b := c.protocol.AppendControl(c.conn.Stage(), &c.said); len(b) > 0 {
 		c.conn.Commit(b)
 	}
 }
 
+// fail sends an answer of the gateway's own. False: the protocol has no words for
+// it.
+func (c *wire) fail(f codec.Failure, message string) bool {
+	w := c.w
+	w.scratch = append(w.scratch[:0], message...)
+	c.failure = f
+	c.failure.Message = w.scratch
+	b := c.protocol.AppendFailure(c.conn.Stage(), &c.failure)
+	c.failure = codec.Failure{}
+	if len(b) == 0 {
+		return false
+	}
+	c.conn.Commit(b)
+	return true
+}
+
 // credit tells the peer that n more bytes of a message are welcome.
 func (c *wire) credit(id uint64, n int) {
-	c.control(&codec.Control{Kind: codec.Credit, Role: 1 - c.role, ID: id, Amount: n})
+	c.control(codec.Control{Kind: codec.Credit, Role: 1 - c.role, ID: id, Amount: n})
 }
 
 // forget keeps the decoder away from a head whose exchange is going to end.
