@@ -86,7 +86,7 @@ func (b *build) listener(l *Listener, old *snapshot.Listener) (*snapshot.Listene
 			out.TrustUnix = true
 			continue
 		}
-		network, err := parseNetwork(text)
+		network, err := filters.ParseNetwork(text)
 		if err != nil {
 			return nil, err
 		}

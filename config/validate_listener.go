@@ -1,10 +1,10 @@
 package config
 
 import (
-	"fmt"
-	"net/netip"
 	"strconv"
 	"strings"
+
+	"github.com/corelane/corelane/filters"
 )
 
 func (d *draft) validateListeners() {
@@ -49,7 +49,7 @@ func (d *draft) validateListener(at place, l *Listener) {
 	d.validateAddress(at, "address", l.Address, 0)
 	d.validateListenerLayout(at, l)
 	for i, text := range l.TrustedProxies {
-		if _, err := parseNetwork(text); err != nil && text != trustUnix {
+		if _, err := filters.ParseNetwork(text); err != nil && text != trustUnix {
 			d.complain(at, "trusted_proxies["+strconv.Itoa(i)+"]", err.Error())
 		}
 	}
@@ -57,26 +57,3 @@ func (d *draft) validateListener(at place, l *Listener) {
 
 // trustUnix stands for peers on a unix socket among trusted proxies.
 const trustUnix = "unix"
-
-// mappedBits is the part of an IPv4 address in IPv6 that says so.
-const mappedBits = 96
-
-// parseNetwork reads a CIDR, or an address for itself alone. IPv4 in IPv6 is
-// IPv4, as peers are.
-func parseNetwork(text string) (netip.Prefix, error) {
-	if ip, err := netip.ParseAddr(text); err == nil && ip.Zone() == "" {
-		ip = ip.Unmap()
-		return netip.PrefixFrom(ip, ip.BitLen()), nil
-	}
-	p, err := netip.ParsePrefix(text)
-	if err != nil {
-		return netip.Prefix{}, fmt.Errorf("%q is not a network such as 10.0.0.0/8", text)
-	}
-	if p != p.Masked() {
-		return netip.Prefix{}, fmt.Errorf("%q has bits outside its mask: write %s", text, p.Masked())
-	}
-	if p.Addr().Is4In6() && p.Bits() >= mappedBits {
-		p = netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-mappedBits)
-	}
-	return p, nil
-}

@@ -95,18 +95,6 @@ func TestAdminAddress(t *testing.T) {
 	}
 }
 
-func TestNetwork(t *testing.T) {
-	for text, want := range map[string]string{"10.0.0.0/8": "10.0.0.0/8", "10.1.2.3": "10.1.2.3/32", "::1": "::1/128"} {
-		p, err := parseNetwork(text)
-		require.NoError(t, err)
-		assert.Equal(t, want, p.String())
-	}
-	for _, text := range []string{"", "10.1.2.3/8", "10.0.0.0/33", "local", "fe80::1%eth0"} {
-		_, err := parseNetwork(text)
-		assert.Error(t, err, text)
-	}
-}
-
 func TestNodeName(t *testing.T) {
 	n := Node{ID: "a"}
 	assert.Equal(t, "a", n.Name())

@@ -120,7 +120,7 @@ func (l *eventLog) write(e *engine.Event) {
 		l.log.Warn("a connection did not begin with a PROXY header and was closed", "loop", e.Loop, "listener", e.Name,
 			"peer", peerName(e.Peer), "problem", fmt.Sprint(e.Value))
 	case engine.EventProtocolError:
-		l.log.Warn("a peer broke its message protocol", "loop", e.Loop, "of", e.Name, "peer", peerName(e.Peer), "problem", fmt.Sprint(e.Value))
+		l.log.Warn("a peer of a message protocol loses its connection", "loop", e.Loop, "of", e.Name, "peer", peerName(e.Peer), "problem", fmt.Sprint(e.Value))
 	case engine.EventEjected:
 		l.log.Warn("an endpoint was ejected, its requests failed", "loop", e.Loop, "service", e.Endpoint.Service(),
 			"endpoint", e.Name, "for_ms", milliseconds(e.Nanos))

@@ -47,7 +47,7 @@ func TestEventLog(t *testing.T) {
 	l.drain(at.Add(3 * time.Second))
 	assert.Contains(t, lines.String(), `listener=web peer=192.0.2.7:40000 problem="no header"`)
 	assert.Contains(t, lines.String(), `listener=local peer=unix problem="no header"`)
-	assert.Contains(t, lines.String(), `a peer broke its message protocol" loop=0 of=10.1.2.3:9000 peer=10.1.2.3:9000 problem="no magic"`)
+	assert.Contains(t, lines.String(), `a peer of a message protocol loses its connection" loop=0 of=10.1.2.3:9000 peer=10.1.2.3:9000 problem="no magic"`)
 
 	pending, lost = []engine.Event{{Kind: engine.EventPanic, Value: 7, Stack: []byte("where")}}, 5
 	l.drain(at.Add(4 * time.Second))

@@ -135,5 +135,6 @@ var (
 	errDuplicateID     = &codec.Error{Reason: codec.BadRequest, Detail: "a request has the id of one that is under way"}
 	errMessageTooLarge = &codec.Error{Reason: codec.BodyTooLarge, Detail: "the message is too large for the protocol"}
 	errKeyPath         = &codec.Error{Reason: codec.AmbiguousPath, Detail: "the key means something else as a path"}
+	errGathered        = &codec.Error{Reason: codec.Overloaded, Detail: "it has sent parts of messages beyond the budget for buffers"}
 	errNoMemory        = &codec.Error{Reason: codec.Overloaded, Detail: "the gateway is out of buffers"}
 )

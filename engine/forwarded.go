@@ -19,6 +19,10 @@ var vouched = codec.SetOf(
 // makes it.
 var callNames = codec.SetOf(codec.XRPCGroup, codec.XRPCVersion)
 
+// delimiting are the fields that say where a message ends and for whom it is. They are
+// the gateway's own: nobody may send what a server could take for one.
+var delimiting = codec.SetOf(codec.Host, codec.ContentLength, codec.TransferEncoding)
+
 // maxVouchedName is longer than every name in vouched.
 const maxVouchedName = 24
 
@@ -116,19 +120,19 @@ func parseAddr(b []byte) (netip.Addr, bool) {
 }
 
 // dropVouched removes the vouched fields, unless the peer is trusted, and from
-// everybody those whose names differ only in "-", "_" and ".", which many servers
-// cannot tell apart: no proxy writes them.
+// everybody those whose names differ from these, or from the delimiting ones, only in
+// "-", "_" and ".", which many servers cannot tell apart: no proxy writes them.
 func dropVouched(h *codec.Head, trusted bool) {
 	call := h.Call() == codec.ByMethod
 	for i := range h.Len() {
-		k, drop := h.Known(i), !trusted
+		k, drop, guarded := h.Known(i), !trusted, vouched
 		if call && callNames.Has(k) {
 			continue
 		}
 		if k == codec.Unknown {
-			k, drop = lookalike(h.Name(i)), true
+			k, drop, guarded = lookalike(h.Name(i)), true, vouched|delimiting
 		}
-		if drop && k != codec.Unknown && vouched.Has(k) {
+		if drop && k != codec.Unknown && guarded.Has(k) {
 			h.DelAt(i)
 		}
 	}

@@ -19,7 +19,13 @@ func (t *try) join() {
 			return
 		}
 	}
+	waits := l.state == linkQueued && l.first != nil // the link's own waiter stands for the first
+	if waits && !x.w.local.Wait(x.svc.Pool) {
+		t.failed(faultPoolExhausted)
+		return
+	}
 	s := x.w.takeLinkStream(l, t)
+	s.counted = waits
 	t.up = s
 	if l.state == linkOpen && l.first == nil && !l.conn.OverHigh() {
 		s.start()
@@ -134,17 +140,24 @@ func (w *worker) retireLinks(e *pool.Endpoint) {
 	}
 }
 
-// retireAll does that for every endpoint that has gone.
+// retireAll does that for every endpoint that has gone, and for links that are not
+// as their service wants them any more.
 func (w *worker) retireAll() {
+	services := w.server.current.Load().Services
 	for _, l := range w.links {
 		for l != nil {
 			next := l.next
-			if l.ep.Retired() {
+			if l.ep.Retired() || !l.wanted(services[l.svc.Name]) {
 				l.leave()
 			}
 			l = next
 		}
 	}
+}
+
+// wanted says whether tries of the service, as it is now, may use the link.
+func (l *link) wanted(svc *snapshot.Service) bool {
+	return svc != nil && (svc.Protocol == l.protocol || svc.Follows) && svc.Source == l.source
 }
 
 // queue makes a stream wait until the link is open and takes bytes.
@@ -162,6 +175,10 @@ func (l *link) queue(s *linkStream) {
 // unqueue takes a stream out of the queue.
 func (l *link) unqueue(s *linkStream) {
 	l.queued--
+	if s.counted {
+		s.counted = false
+		l.w.local.EndWait(s.t.x.svc.Pool)
+	}
 	if s.prev != nil {
 		s.prev.next = s.next
 	} else {

@@ -40,6 +40,7 @@ type linkStream struct {
 	wrong   error    // what the request could not be said for; told in the stream's turn
 	foreign bool     // the client speaks another protocol
 	refused bool     // the peer says that it has not looked at the request
+	counted bool     // among those that wait for a place of the service
 	tell    bool     // the try wants to know when its request is out
 	life    uint32   // counts the tries that have used the stream
 	next    *linkStream

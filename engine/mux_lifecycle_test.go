@@ -357,7 +357,7 @@ func TestLinkThatCannotBeOpened(t *testing.T) {
 func TestLinkWithoutAPlace(t *testing.T) {
 	o := newOrigin(t)
 	s := noRetries(frames(o.addr))
-	s.limits = pool.Limits{MaxConnections: 1, MaxWaiting: 1, Wait: 30 * time.Millisecond}
+	s.limits = pool.Limits{MaxConnections: 1, MaxWaiting: 2, Wait: 30 * time.Millisecond}
 	s.options.Loops = 2
 	g := s.start(t)
 	clients := g.onEachLoop()
@@ -371,6 +371,49 @@ func TestLinkWithoutAPlace(t *testing.T) {
 	clients[0].expectFrame(2, 200, "done")
 	up.expectClosed() // it was given up for the others
 	require.Zero(t, g.stats().Pool.Waiting)
+}
+
+// Requests in front of a link without a place are among those that may wait.
+func TestMostThatWaitForALink(t *testing.T) {
+	o := newOrigin(t)
+	s := noRetries(frames(o.addr))
+	s.limits = pool.Limits{MaxConnections: 1, MaxWaiting: 2, Wait: patience}
+	s.options.Loops = 2
+	g := s.start(t)
+	clients := g.onEachLoop()
+	clients[0].write(rpcCall(2, "long"))
+	up := o.acceptFrames()
+	long := up.next()
+	clients[1].write(rpcCall(2, "x"), rpcCall(3, "y"), rpcCall(4, "z"))
+	clients[1].expectFailure(4, codec.PoolExhausted)
+	require.Equal(t, int64(2), g.server.Current().Services["origin"].Pool.State.Waiting())
+	go o.echoFrames()
+	up.write(long.answer("done"))
+	clients[0].expectFrame(2, 200, "done")
+	clients[1].expectFrame(2, 200, "x")
+	clients[1].expectFrame(3, 200, "y")
+	require.Zero(t, g.server.Current().Services["origin"].Pool.State.Waiting())
+}
+
+// A service that speaks something else since a reload leaves no connections behind
+// that count as its own.
+func TestLinksOfAnEarlierProtocol(t *testing.T) {
+	o := newOrigin(t)
+	s := frames(o.addr)
+	s.limits = pool.Limits{MaxConnections: 1, MaxWaiting: 10, Wait: patience}
+	g := s.start(t)
+	c := g.dialFrames().write(rpcCall(1, "x"))
+	up := o.acceptFrames()
+	up.write(up.next().answer("x"))
+	c.expectFrame(1, 200, "x")
+	s.protocol = nil
+	g.server.Publish(g.compile(2))
+	up.expectClosed()
+	c.write(rpcCall(2, "y"))
+	http := o.accept()
+	require.Equal(t, "/com.example.Order/find", http.request().URL.Path)
+	http.send(ok)
+	c.expectFrame(2, 200, "ok")
 }
 
 // A link that nobody waits for leaves the queue.

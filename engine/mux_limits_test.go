@@ -3,6 +3,7 @@ package engine
 import (
 	"encoding/binary"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -110,7 +111,7 @@ func TestMoreRequestsThanIDs(t *testing.T) {
 	s := newSetup(o.addr)
 	p := narrow(t)
 	s.listener.Protocol, s.listener.Layout, s.protocol = p, true, p
-	s.limits = pool.Limits{MaxConnections: 1, MaxWaiting: 10, Wait: patience, Idle: time.Hour}
+	s.limits = pool.Limits{MaxConnections: 1, MaxWaiting: 100, Wait: patience, Idle: time.Hour}
 	s.spec = route.Spec{ID: "all", Kind: route.Exact, Space: route.Keys, Pattern: "all"}
 	g := s.start(t)
 	c := g.dial()
@@ -313,4 +314,32 @@ func TestFloorOfLinks(t *testing.T) {
 	}, patience, time.Millisecond)
 	do(func() { w.local.SetFloor(e, 0, pool.Limits{}) })
 	up.expectClosed()
+}
+
+// spelled has words of its own for nothing.
+type spelled struct{ codec.Protocol }
+
+func (spelled) Neutral(dst []byte, _ codec.Role, _ *codec.Head, body []byte) ([]byte, error) {
+	if len(body) == 0 {
+		return append(dst, "null"...), nil
+	}
+	return append(dst, body...), nil
+}
+
+func (spelled) Native(dst []byte, _ codec.Role, _, _ *codec.Head, body []byte) ([]byte, error) {
+	return append(dst, body...), nil
+}
+
+// A request without a body may have one in the words of another protocol.
+func TestNothingInOtherWords(t *testing.T) {
+	o := newOrigin(t)
+	s := newSetup(o.addr)
+	s.listener.Protocol = spelled{narrow(t)}
+	s.spec = route.Spec{ID: "all", Kind: route.Exact, Space: route.Keys, Pattern: "all"}
+	g := s.start(t)
+	g.dial().send("\x01\x00\x00")
+	r := o.accept().request()
+	body, err := io.ReadAll(r.Body)
+	require.NoError(t, err)
+	require.Equal(t, "null", string(body))
 }

@@ -12,6 +12,7 @@ func (s *muxSession) OnData(_ *reactor.Conn, b []byte) int {
 	n := s.read(b)
 	if s.count() && s.gathered > reactor.BlockSize && s.w.loop.Memory().Over() {
 		s.w.stats.StreamsRefused++
+		s.w.tellOf(s.listener, s.conn.Remote(), errGathered)
 		s.sayGo(codec.Overloaded, faultOverloaded.message)
 		s.endReading(faultOverloaded)
 	}

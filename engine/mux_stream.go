@@ -461,6 +461,9 @@ func (st *muxStream) neutral() error {
 	st.direct = nil
 	st.x.req.SetFraming(codec.FramingLength, int64(len(out)))
 	st.in.box.add(st.w.loop, out)
+	if len(out) > 0 {
+		st.x.requestDone = false // a request without a body may have one in other words
+	}
 	return nil
 }
 

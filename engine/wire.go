@@ -168,6 +168,11 @@ func (c *wire) position() uint64 { return c.conn.BytesOut() + uint64(c.conn.Queu
 // breaks tells the control side of a peer that does not keep to the protocol.
 func (w *worker) breaks(name string, peer netip.AddrPort, err error) {
 	w.stats.ProtocolErrors++
+	w.tellOf(name, peer, err)
+}
+
+// tellOf tells it of a peer whose connection is closed, and why.
+func (w *worker) tellOf(name string, peer netip.AddrPort, err error) {
 	if now := w.loop.Now(); w.brokenTold == 0 || now-w.brokenTold >= wirePause {
 		w.brokenTold = now
 		w.server.events.push(Event{Kind: EventProtocolError, Loop: w.id, Name: name, Peer: peer, Value: err})

@@ -58,3 +58,16 @@ func (w *Waiter) Endpoint() *Endpoint {
 
 // Service is the service that it last waited for; nil if it never waited.
 func (w *Waiter) Service() *Service { return w.service }
+
+// Wait counts an exchange that waits in front of a connection which others share and which has a Waiter of its own, until
+// EndWait. False: Limits.MaxWaiting are queued in the process, and it must not wait.
+func (l *Local) Wait(s *Service) bool {
+	if s.State.enter(s.Limits.MaxWaiting) {
+		return true
+	}
+	l.stats.Exhausted++
+	return false
+}
+
+// EndWait takes back what Wait counted.
+func (l *Local) EndWait(s *Service) { s.State.leave() }

@@ -2,16 +2,15 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
-	"text/template"
 	"time"
 
 	"github.com/corelane/corelane/bench/loopback"
 	"github.com/corelane/corelane/bench/process"
+	"github.com/corelane/corelane/bench/program"
 	"github.com/corelane/corelane/bench/wire"
 )
 
@@ -77,7 +76,7 @@ func (s *session) startGateway(ctx context.Context, l *lane) (*contender, error)
 		return nil, err
 	}
 	config := filepath.Join(p.Dir, "corelane.yaml")
-	if err := render(s.o.path("bench/conf/messages.yaml"), config, p); err != nil {
+	if err := program.Render(s.o.path("bench/conf/messages.yaml"), config, p); err != nil {
 		return nil, err
 	}
 	cmd := process.Pinned(ctx, s.o.proxyCPU, s.o.path(s.o.gateway), "run", "-c", config)
@@ -86,18 +85,6 @@ func (s *session) startGateway(ctx context.Context, l *lane) (*contender, error)
 		return nil, err
 	}
 	return &contender{Process: started, lane: l}, nil
-}
-
-func render(source, target string, p *place) error {
-	parsed, err := template.ParseFiles(source)
-	if err != nil {
-		return err
-	}
-	file, err := os.Create(target)
-	if err != nil {
-		return err
-	}
-	return errors.Join(parsed.Execute(file, p), file.Close())
 }
 
 // startOrigin runs the service of a protocol.

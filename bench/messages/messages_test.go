@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -14,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/corelane/corelane/bench/process"
+	"github.com/corelane/corelane/bench/program"
 	"github.com/corelane/corelane/bench/wire"
 )
 
@@ -24,7 +24,7 @@ var anyCPU = []string{"-proxy-cpu=-1", "-origin-cpu=-1", "-load-cpu=-1", "-round
 func TestRun(t *testing.T) {
 	gateway := filepath.Join(t.TempDir(), "corelane")
 	require.NoError(t, process.Build(t.Context(), gateway, "../../cmd/corelane"))
-	lanes, out := lanesOf(t, gateway), t.TempDir()
+	lanes, out := laneNames(), t.TempDir()
 	var page bytes.Buffer
 	require.NoError(t, command(append([]string{"-lanes", strings.Join(lanes, ","), "-gateway", gateway, "-out", out}, anyCPU...), &page))
 	found, err := filepath.Glob(filepath.Join(out, "*-messages.json"))
@@ -44,18 +44,6 @@ func TestRun(t *testing.T) {
 		// Not every user may trace a process; then the result says so.
 		assert.True(t, len(r.Lanes[name].Syscalls) > 0 || r.Lanes[name].Note != "", name)
 	}
-}
-
-// lanesOf are the lanes whose protocols are compiled into a gateway.
-func lanesOf(t *testing.T, gateway string) []string {
-	spoken, _ := exec.CommandContext(t.Context(), gateway, "protocols").Output()
-	var names []string
-	for _, l := range lanes {
-		if l.name == "http" || bytes.Contains(spoken, []byte(l.service)) {
-			names = append(names, l.name)
-		}
-	}
-	return names
 }
 
 func TestMissingGateway(t *testing.T) {
@@ -93,7 +81,7 @@ func TestConfigurations(t *testing.T) {
 			Dir: "d", Listen: "127.0.0.1:1", Admin: "127.0.0.1:2", Origin: "127.0.0.1:3", Client: l.client, Service: l.service,
 			Interface: "bench.Echo", Method: "echo", Pool: 7,
 		}
-		require.NoError(t, render("../conf/messages.yaml", target, p))
+		require.NoError(t, program.Render("../conf/messages.yaml", target, p))
 		b, err := os.ReadFile(target)
 		require.NoError(t, err)
 		var document struct {
@@ -109,7 +97,7 @@ func TestConfigurations(t *testing.T) {
 		}
 		assert.Equal(t, want, document.Routes[0].Match, l.name)
 	}
-	require.Error(t, render("does/not/exist", "", nil))
+	require.Error(t, program.Render("does/not/exist", "", nil))
 }
 
 func TestLoadCommands(t *testing.T) {

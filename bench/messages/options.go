@@ -4,7 +4,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -62,7 +61,7 @@ func parse(args []string) (options, error) {
 	}
 	o.lanes, o.frameArgs = strings.Split(*names, ","), strings.Fields(*frameArgs)
 	o.call.Interface, o.call.Method, _ = strings.Cut(*call, "/")
-	o.command = commandLine(flags)
+	o.command = program.CommandLine("messages", flags)
 	var err error
 	o.root, err = program.Root()
 	return o, errors.Join(err, o.validate())
@@ -108,25 +107,5 @@ func (o *options) pinned() string {
 	return fmt.Sprintf("gateway on CPU %d, origins on CPU %d, load on CPU %d", o.proxyCPU, o.originCPU, o.loadCPU)
 }
 
-// commandLine tells how to repeat the run, without folders of this machine.
-func commandLine(flags *flag.FlagSet) string {
-	words := []string{"go run ./bench/messages"}
-	flags.Visit(func(f *flag.Flag) {
-		value := f.Value.String()
-		if filepath.IsAbs(value) {
-			value = filepath.Base(value)
-		}
-		if f.Name != "out" {
-			words = append(words, fmt.Sprintf("-%s=%s", f.Name, value))
-		}
-	})
-	return strings.Join(words, " ")
-}
-
 // path makes a path of a flag absolute, from the module's root.
-func (o *options) path(p string) string {
-	if filepath.IsAbs(p) {
-		return p
-	}
-	return filepath.Join(o.root, p)
-}
+func (o *options) path(p string) string { return program.Path(o.root, p) }

@@ -9,6 +9,8 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/corelane/corelane/bench/program"
 )
 
 // written renders a rival's configuration and returns its place.
@@ -24,7 +26,7 @@ func written(t *testing.T, name string, log bool) (*rival, *place) {
 	}
 	if r.program == "" {
 		p.Poller = r.poller
-		require.NoError(t, render(o.path(filepath.Join("bench/conf", r.config)), filepath.Join(p.Dir, r.config), p))
+		require.NoError(t, program.Render(o.path(filepath.Join("bench/conf", r.config)), filepath.Join(p.Dir, r.config), p))
 		return r, p
 	}
 	require.NoError(t, r.prepare(t.Context(), o, p))

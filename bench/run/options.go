@@ -4,7 +4,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -69,7 +68,7 @@ func parseOptions(args []string) (*options, error) {
 	o.rivals = strings.Split(*rivals, ",")
 	errs[2] = o.validate()
 	o.root, errs[3] = program.Root()
-	o.command = commandLine(flags)
+	o.command = program.CommandLine("run", flags)
 	return o, errors.Join(errs[:]...)
 }
 
@@ -118,25 +117,5 @@ func numbers(name, list string, least int) ([]int, error) {
 	return ns, nil
 }
 
-// commandLine tells how to repeat the run, without folders of this machine.
-func commandLine(flags *flag.FlagSet) string {
-	words := []string{"go run ./bench/run"}
-	flags.Visit(func(f *flag.Flag) {
-		value := f.Value.String()
-		if filepath.IsAbs(value) {
-			value = filepath.Base(value)
-		}
-		if f.Name != "out" {
-			words = append(words, fmt.Sprintf("-%s=%s", f.Name, value))
-		}
-	})
-	return strings.Join(words, " ")
-}
-
 // path makes a path of a flag absolute, from the module's root.
-func (o *options) path(p string) string {
-	if filepath.IsAbs(p) {
-		return p
-	}
-	return filepath.Join(o.root, p)
-}
+func (o *options) path(p string) string { return program.Path(o.root, p) }

@@ -2,14 +2,14 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
-	"text/template"
+
+	"github.com/corelane/corelane/bench/program"
 )
 
 // place is what a rival's configuration and command line are made from.
@@ -114,7 +114,7 @@ func (r *rival) prepare(ctx context.Context, o *options, p *place) error {
 	if r.config == "" {
 		return nil
 	}
-	return render(o.path(filepath.Join("bench/conf", r.config)), filepath.Join(p.Dir, r.config), p)
+	return program.Render(o.path(filepath.Join("bench/conf", r.config)), filepath.Join(p.Dir, r.config), p)
 }
 
 func (r *rival) find(ctx context.Context, o *options, dir string) (string, error) {
@@ -155,18 +155,6 @@ func build(ctx context.Context, o *options, pkg, dir string) (string, error) {
 		return "", fmt.Errorf("go build %s: %w\n%s", pkg, err, out)
 	}
 	return binary, nil
-}
-
-func render(source, target string, p *place) error {
-	parsed, err := template.ParseFiles(source)
-	if err != nil {
-		return err
-	}
-	file, err := os.Create(target)
-	if err != nil {
-		return err
-	}
-	return errors.Join(parsed.Execute(file, p), file.Close())
 }
 
 // versionPattern finds "1.22.1" or "v0.1.0-3-gabcdef".

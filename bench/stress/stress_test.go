@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -30,9 +29,6 @@ func TestEveryScenario(t *testing.T) {
 		"inflight": {[]string{"-inflight=3000", "-rounds=2"}, []string{"3000 requests in flight", "| 2 | "}},
 	} {
 		t.Run(what, func(t *testing.T) {
-			if what == "inflight" && !speaksFrame(t, program) {
-				t.Skip("this build has no frame protocol")
-			}
 			page := filepath.Join(t.TempDir(), "page.md")
 			var out bytes.Buffer
 			require.NoError(t, command(append(append([]string{what, "-page", page}, small...), c.args...), &out))
@@ -44,12 +40,6 @@ func TestEveryScenario(t *testing.T) {
 			assert.Equal(t, out.String(), string(saved))
 		})
 	}
-}
-
-// speaksFrame asks the program for its protocols.
-func speaksFrame(t *testing.T, program string) bool {
-	out, err := exec.CommandContext(t.Context(), program, "protocols").Output()
-	return err == nil && bytes.Contains(out, []byte("frame"))
 }
 
 func TestWrongOptions(t *testing.T) {

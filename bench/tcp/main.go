@@ -68,12 +68,7 @@ func parse(args []string) (o options, err error) {
 }
 
 // path makes a path of a flag absolute, from the module's root.
-func (o options) path(p string) string {
-	if filepath.IsAbs(p) {
-		return p
-	}
-	return filepath.Join(o.root, p)
-}
+func (o options) path(p string) string { return program.Path(o.root, p) }
 
 func main() { program.Main("tcp", command) }
 

@@ -9,10 +9,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"text/template"
 
 	"github.com/corelane/corelane/bench/loopback"
 	"github.com/corelane/corelane/bench/process"
+	"github.com/corelane/corelane/bench/program"
 )
 
 // stream is nginx's module, which Debian has apart.
@@ -112,7 +112,7 @@ func (r *rival) start(ctx context.Context, o options, service, dir string) (*pro
 		return nil, err
 	}
 	config := filepath.Join(dir, "conf.yaml")
-	if err := render(r.config, config, p); err != nil {
+	if err := program.RenderText(r.config, config, p); err != nil {
 		return nil, err
 	}
 	program := r.program
@@ -123,14 +123,6 @@ func (r *rival) start(ctx context.Context, o options, service, dir string) (*pro
 	}
 	cmd := process.Pinned(ctx, o.proxyCPU, program, append(slices.Clone(r.args), config)...)
 	return process.Start(ctx, r.name, cmd, p.Listen, filepath.Join(dir, "output"))
-}
-
-func render(text, target string, p place) error {
-	file, err := os.Create(target)
-	if err != nil {
-		return err
-	}
-	return errors.Join(template.Must(template.New("").Parse(text)).Execute(file, p), file.Close())
 }
 
 // gateway returns the program to measure. The one that only copies is built from

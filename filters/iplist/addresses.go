@@ -6,13 +6,12 @@ import (
 	"net/netip"
 
 	"github.com/gaissmai/bart"
+
+	"github.com/corelane/corelane/filters"
 )
 
 // onUnix stands for clients on a unix socket, which have no address.
 const onUnix = "unix"
-
-// mappedBits is the part of an IPv4 address in IPv6 that says so.
-const mappedBits = 96
 
 // addresses is a set of addresses. Looking one up costs a few steps through a
 // trie, however many there are, and allocates nothing. It does not change once
@@ -31,7 +30,7 @@ func (a *addresses) read(option string, list []string) error {
 			a.unix = true
 			continue
 		}
-		network, err := parseNetwork(text)
+		network, err := filters.ParseNetwork(text)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s[%d]: %w", option, i, err))
 			continue
@@ -48,23 +47,4 @@ func (a *addresses) have(ip netip.Addr) bool {
 		return a.unix
 	}
 	return a.networks.Contains(ip.Unmap().WithZone(""))
-}
-
-// parseNetwork reads a CIDR, or an address for itself alone. IPv4 in IPv6 is IPv4.
-func parseNetwork(text string) (netip.Prefix, error) {
-	if ip, err := netip.ParseAddr(text); err == nil && ip.Zone() == "" {
-		ip = ip.Unmap()
-		return netip.PrefixFrom(ip, ip.BitLen()), nil
-	}
-	p, err := netip.ParsePrefix(text)
-	if err != nil {
-		return netip.Prefix{}, fmt.Errorf("%q is not a network such as 10.0.0.0/8, nor an address", text)
-	}
-	if p != p.Masked() {
-		return netip.Prefix{}, fmt.Errorf("%q has bits outside its mask: write %s", text, p.Masked())
-	}
-	if p.Addr().Is4In6() && p.Bits() >= mappedBits {
-		p = netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-mappedBits)
-	}
-	return p, nil
 }
