@@ -23,7 +23,7 @@ func newStuckRelay(t *testing.T, o Options) *stuckRelay {
 	s.from, s.source = pair(t, s.l, s.heard, nil)
 	s.to, s.sink = pair(t, s.l, s.ended, nil)
 	do(t, s.l, func() {
-		s.from.SetHandler(&relayer{script: *s.heard, to: s.to})
+		s.from.SetHandler(&relayer{script: *s.heard, to: s.to, again: true})
 		require.True(t, s.from.RelayTo(s.to))
 	})
 	sent := make(chan struct{})

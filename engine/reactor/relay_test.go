@@ -19,10 +19,16 @@ type relayer struct {
 	script
 	to      *Conn
 	relayed int
+	again   bool
 }
 
-func (r *relayer) OnData(_ *Conn, b []byte) int {
+// OnData copies what comes when the relay has ended for want of large pieces, and
+// begins it again where a test cannot do without.
+func (r *relayer) OnData(c *Conn, b []byte) int {
 	r.to.Write(b)
+	if r.again {
+		c.RelayTo(r.to)
+	}
 	return len(b)
 }
 
@@ -32,7 +38,7 @@ func (r *relayer) OnEOF(*Conn) { r.to.CloseWrite() }
 
 // relayed makes a pair of connections of which one is relayed to the other.
 func relayed(t *testing.T, l *Loop) (from, to *Conn, source, sink *client, r *relayer) {
-	r = &relayer{script: *newScript()}
+	r = &relayer{script: *newScript(), again: true}
 	from, source = pair(t, l, &r.script, nil)
 	to, sink = pair(t, l, newScript(), nil)
 	do(t, l, func() {
@@ -67,8 +73,9 @@ func TestRelay(t *testing.T) {
 		}
 		require.True(t, bytes.Equal(data, got))
 		do(t, l, func() {
-			require.Equal(t, len(data), r.relayed)
-			require.Equal(t, uint64(len(data)), l.Stats().Relayed)
+			// What comes in small pieces for a while, as a busy machine may have it, is copied.
+			require.Positive(t, r.relayed)
+			require.Equal(t, uint64(r.relayed), l.Stats().Relayed)
 			require.Equal(t, uint64(len(data)), from.BytesIn())
 			require.Equal(t, uint64(len(data)), r.to.BytesOut())
 			require.False(t, from.Relaying(), "the end gives the pipe back")
@@ -90,6 +97,7 @@ func TestRelayGoesBehindWhatWasWritten(t *testing.T) {
 func TestThinRelayEnds(t *testing.T) {
 	l := start(t, Options{CPU: -1})
 	from, _, source, sink, r := relayed(t, l)
+	r.again = false
 	for range maxScant {
 		source.send("x")
 		sink.expect("x")
@@ -140,7 +148,7 @@ func TestStuckRelay(t *testing.T) {
 	from, source := pair(t, l, newScript(), nil)
 	to, _ := pair(t, l, s, nil)
 	do(t, l, func() {
-		r := &relayer{script: *newScript(), to: to}
+		r := &relayer{script: *newScript(), to: to, again: true}
 		from.SetHandler(r)
 		to.SetWriteTimeout(int64(50 * time.Millisecond))
 		require.True(t, from.RelayTo(to))
@@ -181,7 +189,7 @@ func TestStuckRelayHearsOfAReset(t *testing.T) {
 		from, source := pair(t, l, s, nil)
 		to, _ := pair(t, l, newScript(), nil)
 		do(t, l, func() {
-			from.SetHandler(&relayer{script: *s, to: to})
+			from.SetHandler(&relayer{script: *s, to: to, again: true})
 			require.True(t, from.RelayTo(to))
 		})
 		stall(t, l, from, source, make([]byte, 64<<20))
@@ -203,7 +211,7 @@ func TestStuckRelayDeliversBeforeAReset(t *testing.T) {
 		from := dialed(t, l, s, ln.Addr().String())
 		source := accept(t, ln)
 		to, sink := pair(t, l, newScript(), nil)
-		r := &relayer{script: *s, to: to}
+		r := &relayer{script: *s, to: to, again: true}
 		do(t, l, func() {
 			from.SetHandler(r)
 			require.True(t, from.RelayTo(to))
